@@ -1,0 +1,1 @@
+//! The intent: what the user wants, as data.

@@ -1,0 +1,1 @@
+//! Text edits on byte ranges; knows nothing of YAML.

@@ -1,0 +1,1 @@
+//! Suggestions: the nearest of several names.

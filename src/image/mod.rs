@@ -1,0 +1,1 @@
+//! Image references and digests in the words of the OCI distribution specification.

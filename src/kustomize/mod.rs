@@ -1,0 +1,5 @@
+//! The model of a kustomization and its build, from texts in memory.
+
+mod files;
+
+pub use files::{Entry, Files, FilesError};

@@ -1,0 +1,33 @@
+//! `overlay` edits kustomize overlays in git and proves each edit by rendering.
+//!
+//! The crate in layers, low to high (`ARCHITECTURE.md` has the table of who may import whom):
+//!
+//! | layer | modules |
+//! |---|---|
+//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`] |
+//! | 1 vocabulary | [`kustomize`], [`change`] |
+//! | 2 pure logic | [`plan`], [`verify`] |
+//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`] |
+//! | 3 results | [`report`], [`error`] |
+//! | 4 use cases | [`ops`] |
+//! | 5 edge | [`cli`], [`ui`] |
+
+pub mod change;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod discover;
+pub mod edit;
+pub mod error;
+pub mod hint;
+pub mod image;
+pub mod kustomize;
+pub mod ops;
+pub mod plan;
+pub mod process;
+pub mod render;
+pub mod report;
+pub mod ui;
+pub mod verify;
+pub mod write;
+pub mod yaml;

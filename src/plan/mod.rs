@@ -1,0 +1,1 @@
+//! From a change and a view of the overlay to the text edits that bring it about.

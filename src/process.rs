@@ -1,0 +1,1 @@
+//! Starting other programs: no shell, bounded time, scrubbed output.

@@ -1,0 +1,1 @@
+//! Results as data, and their human and JSON forms.

@@ -1,0 +1,1 @@
+//! The terminal: the only place that prints.

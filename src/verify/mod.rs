@@ -1,0 +1,1 @@
+//! The judge: what an edit did to the rendered resources, compared with what was asked for.

@@ -1,0 +1,1 @@
+//! Writing files: atomic, all or nothing.

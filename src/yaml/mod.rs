@@ -1,0 +1,1 @@
+//! Lossless YAML: a tree of byte spans, read as kustomize reads it and edited by splices.

@@ -1,0 +1,4 @@
+//! The one test binary.
+#![allow(missing_docs)]
+
+mod architecture;
