@@ -1,1 +1,17 @@
 //! The intent: what the user wants, as data.
+//!
+//! A [`Change`] is made from arguments alone and knows no file and no rendered resource. `plan` turns it
+//! into edits, `verify` compares it with what the edits did; neither sees the other.
+
+mod digests;
+mod image;
+
+pub use digests::{DigestsError, parse_assignment, parse_digests};
+pub use image::{Key, Pin, PinImages, PinValue, PinValueError, TagChoice};
+
+/// What a command wants of an overlay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Images get a digest.
+    PinImages(PinImages),
+}

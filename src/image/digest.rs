@@ -61,7 +61,8 @@ impl Digest {
     /// Whether `text` is the all-zero placeholder that owners write to fail closed.
     #[must_use]
     pub fn is_placeholder(text: &str) -> bool {
-        text.strip_prefix("sha256:").is_some_and(|hex| check_hex(hex) == Err(DigestError::Placeholder))
+        text.strip_prefix("sha256:")
+            .is_some_and(|hex| check_hex(hex) == Err(DigestError::Placeholder))
     }
 }
 

@@ -21,7 +21,9 @@ pub enum ReferenceError {
     #[error("`{0}` is no image name")]
     Name(String),
     /// The part behind the colon.
-    #[error("`{0}` is no tag: a tag is at most 128 letters, digits, `_`, `.` and `-`, and starts with none of the last two")]
+    #[error(
+        "`{0}` is no tag: a tag is at most 128 letters, digits, `_`, `.` and `-`, and starts with none of the last two"
+    )]
     Tag(String),
     /// The part behind `@`.
     #[error("`{text}` is no digest: {reason}")]
@@ -167,7 +169,8 @@ fn is_path(path: &str) -> bool {
 fn is_path_segment(segment: &str) -> bool {
     let alnum = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let bytes = segment.as_bytes();
-    let ends = bytes.first().copied().is_some_and(alnum) && bytes.last().copied().is_some_and(alnum);
+    let ends =
+        bytes.first().copied().is_some_and(alnum) && bytes.last().copied().is_some_and(alnum);
     ends && segment
         .split(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
         .all(|gap| matches!(gap, "" | "." | "_" | "__") || gap.bytes().all(|b| b == b'-'))
@@ -197,14 +200,18 @@ mod tests {
 
     #[test]
     fn a_reference_is_written_as_it_was_read() {
-        for text in ["redis", "reg:5000/a/b:1.4", &format!("a.b/c:1@{DIGEST}"), &format!("c@{DIGEST}")] {
+        for text in
+            ["redis", "reg:5000/a/b:1.4", &format!("a.b/c:1@{DIGEST}"), &format!("c@{DIGEST}")]
+        {
             assert_eq!(Reference::parse(text).unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn what_is_no_name_is_refused() {
-        for text in ["", "Web", "a//b", "/a", "a/", "a b", "-a", "a.-b", "a___b", "reg:x/a", "[::g]/a"] {
+        for text in
+            ["", "Web", "a//b", "/a", "a/", "a b", "-a", "a.-b", "a___b", "reg:x/a", "[::g]/a"]
+        {
             assert!(matches!(Reference::parse(text), Err(ReferenceError::Name(_))), "{text}");
         }
     }

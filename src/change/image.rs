@@ -1,0 +1,224 @@
+//! Pinning images: which, to what, and what is allowed on the way.
+
+use crate::image::last_segments_match;
+use crate::image::{Digest, DigestError, Reference, ReferenceError, Split, is_same_name, is_tag};
+
+/// Every image that a key names gets the digest beside it; no other image moves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PinImages {
+    /// The pins, in the order given.
+    pub pins: Vec<Pin>,
+    /// Whether a tag is written beside the digest.
+    pub tag: TagChoice,
+    /// Flags whose value in a container's arguments is an image too (`--worker-image`).
+    pub image_args: Vec<String>,
+    /// Refuse rather than add an entry or a patch.
+    pub no_add: bool,
+    /// An all-zero digest may be replaced.
+    pub replace_placeholder: bool,
+    /// A name that nothing rendered has may be pinned where a remote base could not be read.
+    pub unseen: bool,
+}
+
+/// Whether the tag stands beside the digest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TagChoice {
+    /// As the entry has it.
+    #[default]
+    Keep,
+    /// Always.
+    With,
+    /// Never.
+    Drop,
+}
+
+/// One key and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// Which images.
+    pub key: Key,
+    /// To what.
+    pub value: PinValue,
+}
+
+/// The digest that is wanted, and what else the value says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinValue {
+    /// The name before tag and digest, where the value is a whole reference.
+    pub name: Option<String>,
+    /// The tag, where the value carries one.
+    pub tag: Option<String>,
+    /// The digest.
+    pub digest: Digest,
+}
+
+/// Why a value pins nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PinValueError {
+    /// A digest that is none.
+    #[error("`{text}` is no digest: {reason}")]
+    Digest {
+        /// The text of the digest.
+        text: String,
+        /// Why.
+        reason: DigestError,
+    },
+    /// A tag, or a name with or without one.
+    #[error(
+        "`{0}` carries no digest; a pin is `sha256:` and 64 digits, or a reference that ends with `@` and them"
+    )]
+    NoDigest(String),
+    /// Neither.
+    #[error(transparent)]
+    Reference(ReferenceError),
+}
+
+impl PinValue {
+    /// Reads `sha256:…` or `NAME[:TAG]@sha256:…`.
+    ///
+    /// # Errors
+    /// [`PinValueError`] with the reason for everything else: a bare tag, a short digest, upper case,
+    /// another algorithm, sixty-four zeros.
+    pub fn parse(text: &str) -> Result<Self, PinValueError> {
+        if !text.contains('@') {
+            return parse_bare(text);
+        }
+        let reference = Reference::parse(text).map_err(|error| match error {
+            ReferenceError::Digest { text, reason } => PinValueError::Digest { text, reason },
+            other => PinValueError::Reference(other),
+        })?;
+        let digest = reference.digest().cloned();
+        digest.ok_or_else(|| PinValueError::NoDigest(text.to_owned())).map(|digest| Self {
+            name: Some(reference.name().to_owned()),
+            tag: reference.tag().map(str::to_owned),
+            digest,
+        })
+    }
+}
+
+fn parse_bare(text: &str) -> Result<PinValue, PinValueError> {
+    match Digest::parse(text) {
+        Ok(digest) => Ok(PinValue { name: None, tag: None, digest }),
+        Err(reason) if is_meant_as_digest(text) => {
+            Err(PinValueError::Digest { text: text.to_owned(), reason })
+        }
+        Err(_) => Err(PinValueError::NoDigest(text.to_owned())),
+    }
+}
+
+/// `sha512:…`, `SHA256:…`, or digits that are too many for a word: the reason for refusing is the digest's.
+fn is_meant_as_digest(text: &str) -> bool {
+    let prefix = text.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    let is_algorithm = text.contains(':')
+        && (prefix.starts_with("sha") || prefix.starts_with("md5") || prefix.starts_with("blake"));
+    is_algorithm || (text.len() >= 64 && text.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// How a user names images: a whole name, its last segments, a container or a workload; `NAME:TAG` narrows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    text: String,
+    name_len: usize,
+}
+
+impl Key {
+    /// Reads a key. Every text is one; what it names is decided by what is rendered.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let path = text.rfind('/').map_or(0, |i| i + 1);
+        let tag_at = text[path..].find(':').map(|i| i + path).filter(|i| is_tag(&text[i + 1..]));
+        Self { text: text.to_owned(), name_len: tag_at.unwrap_or(text.len()) }
+    }
+
+    /// The key as given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The key without its tag.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.text[..self.name_len]
+    }
+
+    /// The tag that narrows the key.
+    #[must_use]
+    pub fn tag(&self) -> Option<&str> {
+        self.text.get(self.name_len + 1..)
+    }
+
+    /// Whether the key is the whole name of the reference `image` (as it stands in a field or as an
+    /// entry writes it), registry defaults made explicit, and has no other tag.
+    #[must_use]
+    pub fn is_whole_name(&self, image: &str) -> bool {
+        let split = Split::parse(image);
+        self.fits_tag(split.tag) && is_same_name(split.name, self.name())
+    }
+
+    /// Whether the key is the last path segments of the reference `image`, and has no other tag.
+    #[must_use]
+    pub fn is_last_segments(&self, image: &str) -> bool {
+        let split = Split::parse(image);
+        self.fits_tag(split.tag) && last_segments_match(split.name, self.name())
+    }
+
+    fn fits_tag(&self, tag: &str) -> bool {
+        self.tag().is_none_or(|wanted| wanted == tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIGEST: &str = "sha256:34098e9339ac005509d0768ba1222d39b3df61802617a764f551a031d45c4371";
+
+    #[test]
+    fn a_value_is_a_digest_or_a_reference_that_carries_it() {
+        let bare = PinValue::parse(DIGEST).unwrap();
+        assert_eq!((bare.name, bare.tag), (None, None));
+        let whole = PinValue::parse(&format!("reg:5000/a:1@{DIGEST}")).unwrap();
+        assert_eq!((whole.name.as_deref(), whole.tag.as_deref()), (Some("reg:5000/a"), Some("1")));
+        assert_eq!(whole.digest.as_str(), DIGEST);
+    }
+
+    #[test]
+    fn what_carries_no_digest_says_so() {
+        for text in ["latest", "0.21.0", "reg/a:latest", "reg:5000/a", ""] {
+            assert_eq!(
+                PinValue::parse(text),
+                Err(PinValueError::NoDigest(text.to_owned())),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_digest_that_is_none_has_its_reason() {
+        for text in [&DIGEST[7..], &DIGEST[..70], "sha512:00", "SHA256:ab"] {
+            assert!(matches!(PinValue::parse(text), Err(PinValueError::Digest { .. })), "{text}");
+            let whole = format!("reg/a@{text}");
+            assert!(
+                matches!(PinValue::parse(&whole), Err(PinValueError::Digest { .. })),
+                "{whole}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_port_is_no_tag_of_a_key() {
+        assert_eq!(Key::parse("reg:5000/web").tag(), None);
+        let key = Key::parse("reg:5000/web:1.0");
+        assert_eq!((key.name(), key.tag()), ("reg:5000/web", Some("1.0")));
+    }
+
+    #[test]
+    fn a_key_is_a_whole_name_in_every_spelling() {
+        let key = Key::parse("docker.io/library/redis");
+        assert!(key.is_whole_name("redis:7") && key.is_whole_name("index.docker.io/redis"));
+        assert!(!key.is_whole_name("quay.io/redis"));
+        assert!(!Key::parse("redis:6").is_whole_name("redis:7"));
+        assert!(Key::parse("redis:7").is_whole_name("redis:7@sha256:ab"));
+    }
+}
