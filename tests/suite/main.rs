@@ -2,3 +2,5 @@
 #![allow(missing_docs)]
 
 mod architecture;
+mod support;
+mod tables;

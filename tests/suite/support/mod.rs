@@ -1,0 +1,57 @@
+//! What tests of several topics need: the external judge, and the optional sibling folder `../shared`.
+//!
+//! A test that lacks one of them says so and passes; with `OVERLAY_TEST_STRICT=1` it fails instead.
+#![allow(clippy::disallowed_methods, reason = "tests start the judge and read their environment")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A kustomize that is not ours.
+pub(crate) struct Judge {
+    program: String,
+    args: Vec<&'static str>,
+}
+
+impl Judge {
+    /// What it prints for the overlay at `dir`, or its error text.
+    pub(crate) fn build(&self, dir: &Path) -> Result<String, String> {
+        let output = Command::new(&self.program).args(&self.args).arg(dir).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+    }
+}
+
+/// The judge: the program that `KUSTOMIZE` names, else `kustomize`, else `kubectl kustomize`.
+pub(crate) fn judge() -> Option<Judge> {
+    let named = std::env::var("KUSTOMIZE").ok();
+    let plain = named.clone().unwrap_or_else(|| "kustomize".to_owned());
+    if runs(&plain, &["version"]) {
+        return Some(Judge { program: plain, args: vec!["build"] });
+    }
+    if named.is_none() && runs("kubectl", &["kustomize", "--help"]) {
+        return Some(Judge { program: "kubectl".to_owned(), args: vec!["kustomize"] });
+    }
+    skip("no kustomize (set KUSTOMIZE, or put kustomize or kubectl on PATH)");
+    None
+}
+
+/// The optional folder `../shared` with corpus and schemas.
+pub(crate) fn shared() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("shared");
+    if path.is_dir() {
+        return Some(path);
+    }
+    skip("no folder ../shared");
+    None
+}
+
+/// Says loudly that a test does not run, or fails where `OVERLAY_TEST_STRICT=1`.
+pub(crate) fn skip(reason: &str) {
+    assert!(std::env::var("OVERLAY_TEST_STRICT").as_deref() != Ok("1"), "needed: {reason}");
+    eprintln!("SKIPPED: {reason}");
+}
+
+/// Whether `program` starts and succeeds.
+pub(crate) fn runs(program: &str, args: &[&str]) -> bool {
+    Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
+}
