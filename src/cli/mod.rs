@@ -1,10 +1,143 @@
 //! Arguments: structs, their documentation, and the conversion to requests.
+//!
+//! The doc comments of the structs are the reference that `--help` prints. Each command is a file
+//! with its arguments and a `to_request`; what the command does lives in [`crate::ops`].
+
+mod options;
+mod pin;
+mod usage;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use clap::{Parser, Subcommand};
+
+use crate::config::Environment;
+use crate::error::{Error, Exit, codes};
+use crate::ops::{self, Context};
+use crate::report::Report;
+use crate::ui::{ColorChoice, ColorEnvironment, Format, Ui, Verbosity};
+
+use options::GlobalOptions;
+
+/// The kustomize whose output the built-in build gives byte for byte.
+pub const KUSTOMIZE_VERSION: &str = "5.8.1";
+/// The version of the program, the commit it was built from, and [`KUSTOMIZE_VERSION`].
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), env!("OVERLAY_COMMIT"), ", builds as kustomize 5.8.1");
+/// Stack of the thread that runs a command: room for deeply nested documents.
+const STACK_BYTES: usize = 256 * 1024 * 1024;
+
+/// Edit kustomize overlays in git, and prove each edit by rendering before and after.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "overlay", version = VERSION, arg_required_else_help = false, max_term_width = 100)]
+#[command(disable_help_subcommand = true, subcommand_required = true)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalOptions,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum Command {
+    Pin(pin::PinArgs),
+}
+
+impl Command {
+    /// Its words, as in the `command` of the JSON form.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Pin(_) => "pin",
+        }
+    }
+
+    fn run(&self, context: &Context) -> Result<Report, Error> {
+        match self {
+            Self::Pin(args) => ops::pin::run(context, &args.to_request(context)?),
+        }
+    }
+}
 
 /// Parses `args` (the program name first), runs the command and returns its exit status.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let _ = args.into_iter();
-    ExitCode::from(2)
+    let args: Vec<OsString> = args.into_iter().collect();
+    let environment = Environment::read();
+    let exit = match Cli::try_parse_from(&args) {
+        Ok(cli) => run(cli, environment),
+        Err(error) => usage::report(&error, &args, &environment),
+    };
+    ExitCode::from(exit.status())
+}
+
+/// Runs the command on a thread of its own, so that a panic becomes an error like any other.
+fn run(cli: Cli, environment: Environment) -> Exit {
+    let ui = Ui::new(
+        cli.global.output.into(),
+        cli.global.verbosity(),
+        cli.global.color.into(),
+        color_environment(&environment),
+    );
+    let name = cli.command.name();
+    let panic = record_panics();
+    let thread = std::thread::Builder::new().name("overlay".into()).stack_size(STACK_BYTES);
+    let outcome = thread.spawn(move || {
+        let context = context(&cli.global, environment)?;
+        cli.command.run(&context)
+    });
+    let outcome = match outcome.map(std::thread::JoinHandle::join) {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => Err(internal(&panic.lock().map_or_else(|_| String::new(), |m| m.clone()))),
+        Err(error) => Err(internal(&format!("no thread: {error}"))),
+    };
+    ui.print_report(&outcome.unwrap_or_else(|error| Report::failure(name, error)))
+}
+
+fn color_environment(environment: &Environment) -> ColorEnvironment {
+    ColorEnvironment {
+        no_color: environment.no_color,
+        force: environment.force_color,
+        dumb: environment.dumb_terminal,
+    }
+}
+
+fn context(global: &GlobalOptions, environment: Environment) -> Result<Context, Error> {
+    let gone = |e| Error::new(codes::NO_SUCH_DIRECTORY, format!("the current directory: {e}"));
+    let mut cwd: PathBuf = std::env::current_dir().map_err(gone)?;
+    if let Some(directory) = &global.directory {
+        cwd = std::fs::canonicalize(cwd.join(directory)).map_err(|error| {
+            Error::new(codes::NO_SUCH_DIRECTORY, format!("{}: {error}", directory.display()))
+        })?;
+    }
+    Ok(Context {
+        cwd,
+        root: global.root.clone(),
+        kustomize: global.kustomize.clone(),
+        timeout: global.timeout,
+        environment,
+    })
+}
+
+/// Replaces the panic message by a record of it.
+fn record_panics() -> Arc<Mutex<String>> {
+    let message = Arc::new(Mutex::new(String::new()));
+    let record = Arc::clone(&message);
+    std::panic::set_hook(Box::new(move |info| {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
+        let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line()));
+        if let Ok(mut record) = record.lock() {
+            *record = text + &place.unwrap_or_default();
+        }
+    }));
+    message
+}
+
+fn internal(message: &str) -> Error {
+    Error::new(codes::INTERNAL, format!("internal error: {message}"))
+        .hint("this is a fault of the program; please report it with the command line")
 }

@@ -1,5 +1,5 @@
 //! The one test binary.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod architecture;
 mod support;

@@ -1,0 +1,88 @@
+//! `overlay pin`.
+
+use clap::Args;
+
+use super::options::OverlayArgs;
+use crate::error::Error;
+use crate::ops::Context;
+use crate::ops::input;
+use crate::ops::pin::{Mode, PinRequest, TagRule};
+
+/// Pin images to digests, in place and proven by rendering before and after.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PinArgs {
+    #[command(flatten)]
+    overlays: OverlayArgs,
+
+    /// NAME=REF: the image NAME is pinned to the digest in REF.
+    #[arg(value_name = "NAME=REF")]
+    references: Vec<String>,
+
+    /// The digests: a JSON object of names and digests or references, @FILE, or - for standard input.
+    #[arg(long, value_name = "JSON")]
+    digests: Option<String>,
+
+    /// Ask whether every rendered image is pinned; exit 7 if not.
+    #[arg(long, conflicts_with_all = ["digests", "dry_run", "references"])]
+    check: bool,
+
+    /// Show the diff and the effect; write nothing.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Write the tag beside the digest always.
+    #[arg(long, conflicts_with = "drop_tag")]
+    with_tag: bool,
+
+    /// Never write a tag beside the digest.
+    #[arg(long)]
+    drop_tag: bool,
+
+    /// A container argument whose value is an image, such as --worker-image; may be given again.
+    #[arg(long = "image-arg", value_name = "FLAG", allow_hyphen_values = true)]
+    image_arguments: Vec<String>,
+
+    /// Refuse where a new `images:` entry would be needed.
+    #[arg(long)]
+    no_add: bool,
+
+    /// Replace a digest of all zeros, which holds a place on purpose.
+    #[arg(long)]
+    replace_placeholder: bool,
+
+    /// Pin a name that only an unreachable remote base can use.
+    #[arg(long)]
+    unseen: bool,
+
+    /// Go on where nothing can render the overlay.
+    #[arg(long)]
+    no_proof: bool,
+}
+
+impl PinArgs {
+    /// The request, with the digests read from where they are.
+    pub(crate) fn to_request(&self, context: &Context) -> Result<PinRequest, Error> {
+        let digests = self.digests.as_deref();
+        let digests = digests.map(|value| input::load(&context.cwd, "--digests", value));
+        Ok(PinRequest {
+            overlays: self.overlays.all(),
+            digests: digests.transpose()?,
+            references: self.references.clone(),
+            mode: match (self.check, self.dry_run) {
+                (true, _) => Mode::Check,
+                (_, true) => Mode::DryRun,
+                _ => Mode::Write,
+            },
+            tag: match (self.with_tag, self.drop_tag) {
+                (true, _) => TagRule::Always,
+                (_, true) => TagRule::Never,
+                _ => TagRule::Keep,
+            },
+            image_arguments: self.image_arguments.clone(),
+            no_add: self.no_add,
+            replace_placeholder: self.replace_placeholder,
+            unseen: self.unseen,
+            no_proof: self.no_proof,
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! A command line that cannot be parsed, reported in the form that it asks for.
+
+use std::ffi::OsString;
+
+use clap::CommandFactory as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::{Cli, ColorChoice, Environment, Error, Exit, Format, Report, Ui, Verbosity};
+use super::{codes, color_environment};
+
+/// Prints what clap has to say: help and version as they are, an error as a [`Report`].
+pub(super) fn report(error: &clap::Error, args: &[OsString], environment: &Environment) -> Exit {
+    let format = if wants_json(args) { Format::Json } else { Format::Human };
+    let ui = Ui::new(format, Verbosity::Normal, ColorChoice::Auto, color_environment(environment));
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            ui.print_bytes(error.render().to_string().as_bytes())
+        }
+        _ => ui.print_report(&Report::failure(&command_words(args), usage_error(error))),
+    }
+}
+
+fn usage_error(error: &clap::Error) -> Error {
+    let rendered = error.render().to_string();
+    let (message, advice) = split_message(&rendered);
+    let mut usage = Error::new(codes::USAGE, message);
+    for line in advice {
+        usage = usage.hint(line);
+    }
+    if let Some(ContextValue::StyledStr(text)) = error.get(ContextKind::Usage) {
+        let text = text.to_string();
+        usage = usage.hint(text.trim().replacen("Usage: ", "usage: ", 1));
+    }
+    usage
+}
+
+/// clap's rendering: `error: MESSAGE` over one or more lines, then paragraphs of tips and usage.
+fn split_message(rendered: &str) -> (String, Vec<String>) {
+    let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
+    let mut paragraphs = text.split("\n\n");
+    let joined = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = joined(paragraphs.next().unwrap_or_default());
+    let tips = paragraphs.flat_map(str::lines).filter_map(|line| line.trim().strip_prefix("tip: "));
+    (message, tips.map(joined).collect())
+}
+
+/// Whether `-o json` is among the arguments, in any of its spellings.
+fn wants_json(args: &[OsString]) -> bool {
+    let args = args.iter().skip(1).map(|arg| arg.to_string_lossy());
+    let mut option_before = false;
+    for arg in args.take_while(|arg| arg != "--") {
+        if option_before && arg == "json" {
+            return true;
+        }
+        let cluster = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        let cluster = cluster.unwrap_or_default().trim_start_matches(['q', 'v']);
+        if arg == "--output=json" || cluster == "ojson" || cluster == "o=json" {
+            return true;
+        }
+        option_before = arg == "--output" || cluster == "o";
+    }
+    false
+}
+
+/// The words of the command, as far as they are there: `pin`, `set replicas`, or nothing.
+fn command_words(args: &[OsString]) -> String {
+    let mut command = Cli::command();
+    let mut words: Vec<String> = Vec::new();
+    for arg in args.iter().skip(1).take_while(|arg| *arg != "--") {
+        let Some(word) = arg.to_str() else { continue };
+        if let Some(below) = command.find_subcommand(word) {
+            words.push(word.to_owned());
+            command = below.clone();
+        }
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn json_is_seen_in_every_spelling() {
+        for line in [
+            "overlay pin -o json",
+            "overlay -ojson pin",
+            "overlay -qo json",
+            "overlay --output json",
+            "overlay pin x --output=json --nope",
+            "overlay -o=json",
+        ] {
+            assert!(wants_json(&args(line)), "{line}");
+        }
+        for line in
+            ["overlay pin", "overlay pin -- -o json", "overlay -o human json", "overlay json"]
+        {
+            assert!(!wants_json(&args(line)), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_command_is_named_as_far_as_it_is_known() {
+        assert_eq!(command_words(&args("overlay -o json pin --nope x")), "pin");
+        assert_eq!(command_words(&args("overlay nope")), "");
+    }
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}
