@@ -1,1 +1,368 @@
 //! Writing files: atomic, all or nothing.
+//!
+//! Each new text is put whole into a temporary file beside its target, forced to disk, and only when
+//! every one is there are they renamed into place; a failure on the way puts back what was. Also
+//! makes the temporary copies that an external renderer reads. Must not know what the texts mean.
+
+mod tree;
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::{NamedTempFile, TempPath};
+
+pub use tree::{TemporaryTree, copy_to_temporary};
+
+/// One file to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewText {
+    /// The path relative to the boundary, `/` between its parts, all links resolved.
+    pub path: String,
+    /// The bytes as they were read, or `None` where the file is created.
+    pub before: Option<Vec<u8>>,
+    /// The bytes to be.
+    pub after: Vec<u8>,
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The path leads out of the boundary, or to something that is no regular file.
+    #[error("{path}: {reason}")]
+    NotOurs {
+        /// The path relative to the boundary.
+        path: String,
+        /// In words.
+        reason: String,
+    },
+    /// The file is not what was read.
+    #[error("{path}: changed by somebody else since it was read")]
+    ChangedMeanwhile {
+        /// The path relative to the boundary.
+        path: String,
+    },
+    /// The operating system says no; every file is as it was.
+    #[error("{path}: {source}")]
+    Failed {
+        /// The path relative to the boundary.
+        path: String,
+        /// What it says.
+        source: io::Error,
+    },
+    /// As [`WriteError::Failed`], and files written before could not be put back.
+    #[error("{path}: {source}; not put back: {}", changed.join(", "))]
+    Incomplete {
+        /// The path that could not be written.
+        path: String,
+        /// What the operating system says.
+        source: io::Error,
+        /// The files that hold their new text.
+        changed: Vec<String>,
+    },
+}
+
+/// What [`write_texts`] is about to do: where a test can make it fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Put the new text beside its target.
+    Stage,
+    /// Rename it into place.
+    Rename,
+    /// Put back what was.
+    Undo,
+}
+
+type Fault<'a> = &'a mut dyn FnMut(Step, &str) -> io::Result<()>;
+
+/// Writes every text that differs from what the file holds, all or none, below `root`; returns the
+/// paths written. A file whose text is unchanged is not touched.
+///
+/// # Errors
+/// [`WriteError`]; unless it is [`WriteError::Incomplete`], every file is as it was.
+pub fn write_texts(root: &Path, texts: &[NewText]) -> Result<Vec<String>, WriteError> {
+    write_with(root, texts, &mut |_, _| Ok(()))
+}
+
+fn write_with(root: &Path, texts: &[NewText], fault: Fault<'_>) -> Result<Vec<String>, WriteError> {
+    let changed = texts.iter().filter(|text| text.before.as_deref() != Some(&text.after));
+    let mut staged = Vec::new();
+    for text in changed {
+        staged.push(Staged::prepare(root, text, fault)?);
+    }
+    let mut done: Vec<Done> = Vec::new();
+    for file in staged {
+        let path = file.path.clone();
+        match fault(Step::Rename, &path).and_then(|()| file.commit()) {
+            Ok(written) => done.push(written),
+            Err(source) => return Err(undo(path, source, done, fault)),
+        }
+    }
+    let directories = done.iter().filter_map(|written| written.target.parent());
+    // The names are in place; that the directory is forced to disk too is worth a try, and no more.
+    directories.for_each(|directory| drop(File::open(directory).and_then(|d| d.sync_all())));
+    Ok(done.into_iter().map(|written| written.path).collect())
+}
+
+/// A new text on disk beside its target.
+struct Staged {
+    path: String,
+    target: PathBuf,
+    new: NamedTempFile,
+    /// A second name of the old file, which is what an undo renames back.
+    old: Option<TempPath>,
+}
+
+/// A file in its new state.
+struct Done {
+    path: String,
+    target: PathBuf,
+    old: Option<TempPath>,
+}
+
+impl Staged {
+    fn prepare(root: &Path, text: &NewText, fault: Fault<'_>) -> Result<Self, WriteError> {
+        let failed = |source| WriteError::Failed { path: text.path.clone(), source };
+        let target = own_target(root, &text.path)?;
+        let directory = target.parent().unwrap_or(root).to_path_buf();
+        check_unchanged(&target, text)?;
+        fault(Step::Stage, &text.path).map_err(failed)?;
+        let new = stage(&directory, &target, &text.after).map_err(failed)?;
+        let old = match text.before {
+            Some(_) => Some(second_name(&directory, &target).map_err(failed)?),
+            None => None,
+        };
+        Ok(Self { path: text.path.clone(), target, new, old })
+    }
+
+    fn commit(self) -> io::Result<Done> {
+        match self.old {
+            Some(_) => self.new.persist(&self.target).map_err(|e| e.error)?,
+            None => self.new.persist_noclobber(&self.target).map_err(|e| e.error)?,
+        };
+        Ok(Done { path: self.path, target: self.target, old: self.old })
+    }
+}
+
+/// The absolute path of `path`, whose directory is below `root` once links are resolved, and which is no link itself.
+fn own_target(root: &Path, path: &str) -> Result<PathBuf, WriteError> {
+    let not_ours =
+        |reason: &str| WriteError::NotOurs { path: path.to_owned(), reason: reason.to_owned() };
+    let failed = |source| WriteError::Failed { path: path.to_owned(), source };
+    let joined = root.join(path);
+    let (Some(parent), Some(name)) = (joined.parent(), joined.file_name()) else {
+        return Err(not_ours("names no file"));
+    };
+    let root = fs::canonicalize(root).map_err(failed)?;
+    let parent = fs::canonicalize(parent).map_err(failed)?;
+    if !parent.starts_with(&root) {
+        return Err(not_ours("leaves the repository, which nothing may"));
+    }
+    let target = parent.join(name);
+    match target.symlink_metadata() {
+        Ok(meta) if !meta.is_file() => Err(not_ours("is no regular file")),
+        _ => Ok(target),
+    }
+}
+
+fn check_unchanged(target: &Path, text: &NewText) -> Result<(), WriteError> {
+    let now = match fs::read(target) {
+        Ok(now) => Some(now),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(source) => return Err(WriteError::Failed { path: text.path.clone(), source }),
+    };
+    match now == text.before {
+        true => Ok(()),
+        false => Err(WriteError::ChangedMeanwhile { path: text.path.clone() }),
+    }
+}
+
+/// A temporary file in `directory` with the text and the target's permissions, on disk.
+fn stage(directory: &Path, target: &Path, text: &[u8]) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".overlay-").suffix(".tmp");
+    let permissions = match target.metadata() {
+        Ok(meta) => Some(meta.permissions()),
+        Err(_) => new_file_permissions(),
+    };
+    let mut file = builder.tempfile_in(directory)?;
+    file.write_all(text)?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// What git gives a file: readable by all, less what no repository needs.
+#[cfg(unix)]
+fn new_file_permissions() -> Option<fs::Permissions> {
+    use std::os::unix::fs::PermissionsExt as _;
+    Some(fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn new_file_permissions() -> Option<fs::Permissions> {
+    None
+}
+
+/// A second name for the file itself, so that an undo brings back the very file; a copy where the file system has no links.
+fn second_name(directory: &Path, target: &Path) -> io::Result<TempPath> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".overlay-").suffix(".old");
+    let linked = builder.make_in(directory, |path| fs::hard_link(target, path));
+    match linked {
+        Ok(linked) => Ok(linked.into_temp_path()),
+        Err(_) => {
+            let copy = builder.tempfile_in(directory)?.into_temp_path();
+            fs::copy(target, &copy)?;
+            Ok(copy)
+        }
+    }
+}
+
+/// Puts back every file written so far, the last first.
+fn undo(path: String, source: io::Error, done: Vec<Done>, fault: Fault<'_>) -> WriteError {
+    let mut changed = Vec::new();
+    for written in done.into_iter().rev() {
+        let put_back = fault(Step::Undo, &written.path).and_then(|()| match written.old {
+            Some(old) => old.persist(&written.target).map_err(|e| e.error),
+            None => remove(&written.target),
+        });
+        if put_back.is_err() {
+            changed.push(written.path);
+        }
+    }
+    match changed.is_empty() {
+        true => WriteError::Failed { path, source },
+        false => WriteError::Incomplete { path, source, changed },
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "this is the one place")]
+fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn tree() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("repo/o")).unwrap();
+        fs::write(dir.path().join("repo/o/a"), "a").unwrap();
+        fs::write(dir.path().join("repo/o/b"), "b").unwrap();
+        fs::write(dir.path().join("outside"), "outside").unwrap();
+        dir
+    }
+
+    fn text(path: &str, before: Option<&str>, after: &str) -> NewText {
+        NewText {
+            path: path.into(),
+            before: before.map(|text| text.as_bytes().to_vec()),
+            after: after.into(),
+        }
+    }
+
+    fn contents(root: &Path) -> Vec<(String, String)> {
+        let mut files: Vec<_> = fs::read_dir(root.join("o"))
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|e| (e.file_name().into_string().unwrap(), fs::read_to_string(e.path()).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+
+    fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+        list.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn texts_are_written_and_modes_kept() {
+        let dir = tree();
+        let root = dir.path().join("repo");
+        fs::set_permissions(root.join("o/a"), fs::Permissions::from_mode(0o750)).unwrap();
+        let texts =
+            [text("o/a", Some("a"), "A"), text("o/c", None, "C"), text("o/b", Some("b"), "b")];
+        assert_eq!(write_texts(&root, &texts).unwrap(), ["o/a", "o/c"]);
+        assert_eq!(contents(&root), pairs(&[("a", "A"), ("b", "b"), ("c", "C")]));
+        let mode = |path| fs::metadata(root.join(path)).unwrap().mode() & 0o777;
+        assert_eq!((mode("o/a"), mode("o/c")), (0o750, 0o644));
+    }
+
+    #[test]
+    fn an_unchanged_text_leaves_the_file_alone() {
+        let dir = tree();
+        let root = dir.path().join("repo");
+        let before = fs::metadata(root.join("o/a")).unwrap();
+        assert_eq!(write_texts(&root, &[text("o/a", Some("a"), "a")]).unwrap(), [""; 0]);
+        let after = fs::metadata(root.join("o/a")).unwrap();
+        assert_eq!((before.ino(), before.mtime_nsec()), (after.ino(), after.mtime_nsec()));
+    }
+
+    #[test]
+    fn a_file_that_changed_meanwhile_stops_everything() {
+        let dir = tree();
+        let root = dir.path().join("repo");
+        for wrong in
+            [text("o/b", Some("x"), "B"), text("o/b", None, "B"), text("o/c", Some("c"), "C")]
+        {
+            let result = write_texts(&root, &[text("o/a", Some("a"), "A"), wrong]);
+            assert!(matches!(result, Err(WriteError::ChangedMeanwhile { .. })));
+            assert_eq!(contents(&root), pairs(&[("a", "a"), ("b", "b")]));
+        }
+    }
+
+    #[test]
+    fn a_failure_at_any_step_puts_everything_back() {
+        for step in [Step::Stage, Step::Rename] {
+            let dir = tree();
+            let root = dir.path().join("repo");
+            let before = fs::metadata(root.join("o/a")).unwrap();
+            let texts =
+                [text("o/a", Some("a"), "A"), text("o/c", None, "C"), text("o/b", Some("b"), "B")];
+            let mut fault = |at: Step, path: &str| match (at == step, path) {
+                (true, "o/b") => Err(io::Error::other("disk full")),
+                _ => Ok(()),
+            };
+            let result = write_with(&root, &texts, &mut fault);
+            assert!(matches!(result, Err(WriteError::Failed { path, .. }) if path == "o/b"));
+            assert_eq!(contents(&root), pairs(&[("a", "a"), ("b", "b")]), "{step:?}");
+            let after = fs::metadata(root.join("o/a")).unwrap();
+            assert_eq!((before.ino(), before.mtime_nsec()), (after.ino(), after.mtime_nsec()));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_is_named() {
+        let dir = tree();
+        let root = dir.path().join("repo");
+        let texts = [text("o/a", Some("a"), "A"), text("o/b", Some("b"), "B")];
+        let mut fault = |at: Step, path: &str| match (at, path) {
+            (Step::Rename, "o/b") | (Step::Undo, _) => Err(io::Error::other("gone")),
+            _ => Ok(()),
+        };
+        let result = write_with(&root, &texts, &mut fault);
+        assert!(
+            matches!(result, Err(WriteError::Incomplete { changed, .. }) if changed == ["o/a"])
+        );
+    }
+
+    #[test]
+    fn links_are_not_written_through() {
+        let dir = tree();
+        let root = dir.path().join("repo");
+        symlink("../../outside", root.join("o/link")).unwrap();
+        symlink("../..", root.join("o/up")).unwrap();
+        for path in ["o/link", "o/up/outside", "../outside", "o"] {
+            let result = write_texts(&root, &[text(path, Some("outside"), "mine")]);
+            assert!(matches!(result, Err(WriteError::NotOurs { .. })), "{path}: {result:?}");
+        }
+        assert_eq!(fs::read_to_string(dir.path().join("outside")).unwrap(), "outside");
+    }
+}

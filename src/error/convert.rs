@@ -4,6 +4,7 @@ use super::{Code, Error, Location, codes};
 use crate::discover::DiscoverError;
 use crate::hint;
 use crate::kustomize::FilesError;
+use crate::write::WriteError;
 
 impl From<DiscoverError> for Error {
     fn from(error: DiscoverError) -> Self {
@@ -56,6 +57,22 @@ impl From<FilesError> for Error {
                 let message = format!("{bytes} bytes are more than the {limit} of a source file");
                 Self::new(codes::FILE_TOO_LARGE, message).at(Location::file(path))
             }
+        }
+    }
+}
+
+impl From<WriteError> for Error {
+    fn from(error: WriteError) -> Self {
+        let message = error.to_string();
+        match error {
+            WriteError::NotOurs { path, reason } => {
+                Self::new(codes::OUTSIDE_BOUNDARY, reason).at(Location::file(path))
+            }
+            WriteError::ChangedMeanwhile { .. } => {
+                Self::new(codes::CHANGED_MEANWHILE, message).hint("run the command again")
+            }
+            WriteError::Failed { .. } => Self::new(codes::WRITE_FAILED, message),
+            WriteError::Incomplete { .. } => Self::new(codes::WRITE_INCOMPLETE, message),
         }
     }
 }

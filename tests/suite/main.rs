@@ -2,5 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod architecture;
+mod cases;
+mod cli;
+mod errors;
 mod support;
 mod tables;

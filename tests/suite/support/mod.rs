@@ -3,6 +3,8 @@
 //! A test that lacks one of them says so and passes; with `OVERLAY_TEST_STRICT=1` it fails instead.
 #![allow(clippy::disallowed_methods, reason = "tests start the judge and read their environment")]
 
+pub(crate) mod repo;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

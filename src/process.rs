@@ -1,1 +1,0 @@
-//! Starting other programs: no shell, bounded time, scrubbed output.

@@ -1,0 +1,125 @@
+//! The command line as scripts meet it: usage errors, exit statuses, the JSON form on failure, escapes.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::support::repo::TestRepo;
+
+const BASE: &[(&str, &str)] = &[
+    ("overlays/prod/kustomization.yaml", "resources: [web.yaml]\n"),
+    ("overlays/prod/web.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n"),
+    ("overlays/notes/readme.md", "none\n"),
+    ("-dash/kustomization.yaml", "resources: []\n"),
+];
+
+#[test]
+fn wrong_usage_is_2_and_json_when_json_is_asked_for() {
+    let repo = TestRepo::with_files(BASE);
+    for args in [
+        &["-o", "json"][..],
+        &["nope", "-o", "json"],
+        &["pin", "-o", "json"],
+        &["pin", "overlays/prod", "--nope", "-o", "json"],
+        &["pin", "overlays/prod", "--timeout", "5 minutes", "-ojson"],
+        &["--output=json", "pin", "overlays/prod", "--color", "pink"],
+        &["pin", "overlays/prod", "-q", "-v", "-o=json"],
+    ] {
+        let ran = repo.overlay(args);
+        assert_eq!(ran.status, 2, "{args:?} {ran:?}");
+        assert_eq!(ran.code(), "usage", "{args:?}");
+        assert_eq!(ran.json()["ok"], false);
+        assert_eq!(ran.json()["error"]["exit"], 2);
+        assert_eq!(ran.json()["result"], json!({"overlays": []}));
+        assert_eq!(ran.stderr, "", "{args:?}");
+        assert_eq!(ran.stdout.lines().count(), 1, "{args:?}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_hints_for_people() {
+    let repo = TestRepo::with_files(BASE);
+    let ran = repo.overlay(&["pin", "overlays/prod", "--digest", "{}"]);
+    assert_eq!(ran.status, 2);
+    assert_eq!(ran.stdout, "");
+    assert!(
+        ran.stderr.starts_with("error: unexpected argument '--digest' found\nhint: "),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("--digests"), "{ran:?}");
+}
+
+#[test]
+fn the_json_form_names_the_command_that_failed() {
+    let repo = TestRepo::with_files(BASE);
+    let ran = repo.overlay(&["pin", "none", "-o", "json"]);
+    assert_eq!(ran.status, 4);
+    let document = ran.json();
+    assert_eq!(document["command"], "pin");
+    assert_eq!(document["schemaVersion"], 1);
+    assert_eq!(document["changed"], false);
+    assert_eq!(document["error"]["code"], "no-such-overlay");
+}
+
+#[test]
+fn help_and_version_are_0_on_standard_output() {
+    let repo = TestRepo::with_files(BASE);
+    for args in [&["--help"][..], &["pin", "--help"], &["-h"], &["--version"], &["-V"]] {
+        let ran = repo.overlay(args);
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{args:?}");
+        assert!(!ran.stdout.is_empty(), "{args:?}");
+    }
+    let version = repo.overlay(&["--version"]).stdout;
+    assert!(version.starts_with(concat!("overlay ", env!("CARGO_PKG_VERSION"))), "{version}");
+    assert!(version.contains("kustomize 5.8.1"), "{version}");
+}
+
+#[test]
+fn what_names_no_overlay_is_4() {
+    let repo = TestRepo::with_files(BASE);
+    for name in ["none", "overlays", "overlays/notes", "overlays/prod/web.yaml", "x*", "", "/etc"] {
+        let ran = repo.overlay(&["pin", name, "--digests", "{}", "-o", "json"]);
+        assert_eq!(ran.status, 4, "{name} {ran:?}");
+        assert_eq!(ran.code(), "no-such-overlay", "{name}");
+    }
+    let ran = repo.overlay(&["pin", "overlays/prd", "--digests", "{}"]);
+    assert!(ran.stderr.contains("hint: did you mean prod?"), "{ran:?}");
+    let ran = repo.overlay(&["pin", "overlays", "--digests", "{}"]);
+    assert!(ran.stderr.contains("hint: overlays below it: prod"), "{ran:?}");
+}
+
+#[test]
+fn an_option_that_names_no_directory_or_file_is_4() {
+    let repo = TestRepo::with_files(BASE);
+    let ran = repo.overlay(&["-C", "none", "pin", ".", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (4, "no-such-directory"));
+    let ran = repo.overlay(&["pin", "overlays/prod", "--digests", "@none.json", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (4, "no-such-file"));
+}
+
+#[test]
+fn control_characters_never_reach_the_terminal() {
+    let repo = TestRepo::with_files(BASE);
+    for args in [&["pin", "\u{1b}[31mred\u{9b}\u{7f}"][..], &["pin", "x", "--\u{1b}[2J"]] {
+        let ran = repo.overlay(args);
+        assert!(!ran.stderr.chars().any(|c| c.is_control() && c != '\n'), "{ran:?}");
+        let ran = repo.overlay(&[args, &["-o", "json"]].concat());
+        assert!(!ran.stdout.trim_end().chars().any(char::is_control), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let repo = TestRepo::with_files(BASE);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_overlay"))
+        .args(["pin", "--help"])
+        .current_dir(repo.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(output.status.code(), Some(0));
+}
