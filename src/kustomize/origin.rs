@@ -1,0 +1,66 @@
+//! Where a value comes from: the file and line that decided it.
+
+use std::sync::Arc;
+
+/// A file of a source tree, as a small number; [`FileTable`] has its path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+impl FileId {
+    /// No file: a value that kustomize itself made up.
+    pub const NONE: Self = Self(0);
+}
+
+/// The file and the line (counted from 1; 0 is unknown) that decided a value.
+///
+/// A value read from a resource file points there; a value that a patch or a transformer wrote
+/// points at the patch, or at the entry of the kustomization that asked for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The file.
+    pub file: FileId,
+    /// The line, from 1; 0 where it is not known.
+    pub line: u32,
+}
+
+impl Origin {
+    /// A value of no file.
+    pub const NONE: Self = Self {
+        file: FileId::NONE,
+        line: 0,
+    };
+
+    /// The place `line` of `file`.
+    #[must_use]
+    pub fn new(file: FileId, line: u32) -> Self {
+        Self { file, line }
+    }
+}
+
+/// The paths of the files that [`FileId`]s stand for. Identity 0 is no file.
+#[derive(Clone, Debug)]
+pub struct FileTable {
+    paths: Vec<Arc<str>>,
+}
+
+impl Default for FileTable {
+    fn default() -> Self {
+        Self {
+            paths: vec![Arc::from("")],
+        }
+    }
+}
+
+impl FileTable {
+    /// Adds `path` as a new file.
+    pub fn add(&mut self, path: Arc<str>) -> FileId {
+        self.paths.push(path);
+        FileId(u32::try_from(self.paths.len() - 1).unwrap_or(0))
+    }
+
+    /// The path of `file`, relative to the boundary; empty for [`FileId::NONE`].
+    #[must_use]
+    pub fn path(&self, file: FileId) -> &str {
+        self.paths.get(file.0 as usize).map_or("", |path| path)
+    }
+}

@@ -1,0 +1,233 @@
+//! Everything a build reads, in memory: the files that an overlay reaches in one version of a
+//! repository.
+//!
+//! Loading follows the references of every kustomization file and judges nothing: what is missing
+//! or forbidden is recorded and becomes an error where the build uses it, with the line of the
+//! reference.
+
+mod crawl;
+mod edit;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::error::{BuildError, BuildErrorKind};
+use super::files::{Files, FilesError};
+use super::origin::{FileId, FileTable};
+use super::types::Kustomization;
+
+/// The names of a kustomization file, in kustomize's order.
+pub const KUSTOMIZATION_FILES: [&str; 3] =
+    ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// The most files that a tree may have.
+pub const MAX_FILES: usize = 50_000;
+
+/// The most bytes that all files of a tree may have.
+pub const MAX_BYTES: usize = 512 << 20;
+
+/// Why a tree could not be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// The overlay's path cannot be followed.
+    #[error(transparent)]
+    Files(#[from] FilesError),
+    /// The overlay is not a directory.
+    #[error("{path}: is not a directory")]
+    NotADirectory {
+        /// The path as asked for.
+        path: String,
+    },
+    /// The overlay reaches more than a build may use.
+    #[error("{path}: reaches more than {what}; is a reference pointing at the wrong directory?")]
+    TooMuch {
+        /// The overlay.
+        path: String,
+        /// The limit, in words.
+        what: String,
+    },
+}
+
+/// A file of a tree.
+#[derive(Debug)]
+pub struct SourceFile {
+    /// Its path relative to the boundary, after all links.
+    pub path: Arc<str>,
+    /// Its number in [`SourceTree::file_table`].
+    pub id: FileId,
+    /// Its content.
+    pub bytes: Arc<[u8]>,
+}
+
+/// What stands at a path of a tree.
+#[derive(Clone, Debug)]
+pub(crate) enum Found {
+    /// A file, by its real path.
+    File(String),
+    /// A directory, by its real path.
+    Directory(String),
+    /// Nothing.
+    Missing,
+    /// Something that must not or cannot be read.
+    Refused(FilesError),
+}
+
+/// A kustomization file of a tree, read.
+#[derive(Debug)]
+pub struct KustomizationFile {
+    /// The file.
+    pub file: Arc<SourceFile>,
+    /// Its name in the directory.
+    pub name: &'static str,
+    /// Its fields.
+    pub kustomization: Kustomization,
+    /// Deprecated fields that it uses.
+    pub deprecated: Vec<super::error::Warning>,
+}
+
+/// What the kustomization file of a directory is: read, or why not.
+pub(crate) type ReadKustomization = Result<Arc<KustomizationFile>, BuildError>;
+
+/// The files that an overlay reaches, and where its references lead. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct SourceTree {
+    overlay: String,
+    found: HashMap<String, Found>,
+    files: HashMap<String, Arc<SourceFile>>,
+    kustomizations: BTreeMap<String, ReadKustomization>,
+    table: FileTable,
+    remotes: Arc<BTreeMap<String, String>>,
+}
+
+impl SourceTree {
+    /// Loads everything that the overlay at `overlay` (relative to the boundary of `files`; empty
+    /// for the boundary itself) reaches.
+    ///
+    /// # Errors
+    /// [`LoadError`] where the overlay itself is no directory, or reaches too much.
+    pub fn load(files: &dyn Files, overlay: &str) -> Result<Self, LoadError> {
+        Self::load_with_remotes(files, overlay, BTreeMap::new())
+    }
+
+    /// As [`SourceTree::load`], with content for remote references: the text of the reference to
+    /// the path in `files` where its content is.
+    ///
+    /// # Errors
+    /// As [`SourceTree::load`].
+    pub fn load_with_remotes(
+        files: &dyn Files,
+        overlay: &str,
+        remotes: BTreeMap<String, String>,
+    ) -> Result<Self, LoadError> {
+        let mut tree = Self {
+            remotes: Arc::new(remotes),
+            ..Self::default()
+        };
+        tree.add_overlay(files, overlay)?;
+        Ok(tree)
+    }
+
+    /// Loads what another overlay reaches too, so that one tree serves both.
+    ///
+    /// # Errors
+    /// As [`SourceTree::load`].
+    pub fn add_overlay(&mut self, files: &dyn Files, overlay: &str) -> Result<(), LoadError> {
+        crawl::Crawler::new(self, files).overlay(overlay)
+    }
+
+    /// The overlay the tree was loaded for: its real path.
+    #[must_use]
+    pub fn overlay(&self) -> &str {
+        &self.overlay
+    }
+
+    /// All files, by real path, in no order.
+    pub fn files(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.values().map(|file| &**file)
+    }
+
+    /// The file at a real path.
+    #[must_use]
+    pub fn file(&self, path: &str) -> Option<&SourceFile> {
+        self.files.get(path).map(|file| &**file)
+    }
+
+    /// The paths of the file numbers that origins hold.
+    #[must_use]
+    pub fn file_table(&self) -> &FileTable {
+        &self.table
+    }
+
+    /// The kustomization file of a directory, by real path; `None` where there is none, or more
+    /// than one, or it cannot be read.
+    #[must_use]
+    pub fn kustomization(&self, directory: &str) -> Option<&KustomizationFile> {
+        let read = self.kustomizations.get(directory)?;
+        read.as_ref().ok().map(|file| &**file)
+    }
+
+    /// The directories with a kustomization file that could be read, and the files, by path.
+    pub fn kustomizations(&self) -> impl Iterator<Item = (&str, &KustomizationFile)> {
+        self.kustomizations
+            .iter()
+            .filter_map(|(directory, read)| Some((&**directory, &**read.as_ref().ok()?)))
+    }
+
+    /// The real path of a directory of the tree, by the path asked for.
+    #[must_use]
+    pub fn directory(&self, path: &str) -> Option<&str> {
+        match self.found.get(path)? {
+            Found::Directory(real) => Some(real),
+            _ => None,
+        }
+    }
+
+    /// What stands at `path`, which is clean and relative to the boundary.
+    pub(crate) fn find(&self, path: &str) -> &Found {
+        self.found.get(path).unwrap_or(&Found::Missing)
+    }
+
+    /// The kustomization file of a directory, or why there is none to use.
+    pub(crate) fn read_kustomization(&self, directory: &str) -> ReadKustomization {
+        match self.kustomizations.get(directory) {
+            Some(read) => read.clone(),
+            None => Err(BuildError::new(
+                BuildErrorKind::Missing,
+                format!("no kustomization file in '{}'", display_directory(directory)),
+            )),
+        }
+    }
+
+    /// Where the content of a remote reference is, if it was supplied.
+    pub(crate) fn remote(&self, reference: &str) -> Option<&str> {
+        self.remotes.get(reference).map(|path| &**path)
+    }
+}
+
+/// A directory in words: the boundary is `.`.
+pub(crate) fn display_directory(directory: &str) -> &str {
+    if directory.is_empty() { "." } else { directory }
+}
+
+/// `path` seen from the directory `root`, cleaned as Go's `filepath.Join` does; `None` where it
+/// leaves the boundary or is absolute.
+pub(crate) fn join(root: &str, path: &str) -> Option<String> {
+    if path.starts_with('/') {
+        return None;
+    }
+    let cleaned = super::remote::clean(&format!("{root}/{path}"));
+    match &*cleaned {
+        "." => Some(String::new()),
+        outside if outside == ".." || outside.starts_with("../") => None,
+        _ => Some(cleaned),
+    }
+}
+
+/// Whether `path` is `directory` or below it.
+pub(crate) fn is_within(path: &str, directory: &str) -> bool {
+    directory.is_empty()
+        || path == directory
+        || path
+            .strip_prefix(directory)
+            .is_some_and(|rest| rest.starts_with('/'))
+}

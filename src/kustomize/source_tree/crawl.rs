@@ -1,0 +1,285 @@
+//! Following the references of kustomization files.
+
+use std::sync::Arc;
+
+use super::{Found, KUSTOMIZATION_FILES, KustomizationFile, LoadError, MAX_BYTES, MAX_FILES};
+use super::{ReadKustomization, SourceFile, SourceTree, display_directory, join};
+use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::files::{Entry, Files};
+use crate::kustomize::node::Node;
+use crate::kustomize::read;
+use crate::kustomize::remote;
+use crate::kustomize::types::{Kustomization, Located};
+
+/// Loads what references reach into a tree.
+pub(super) struct Crawler<'a> {
+    tree: &'a mut SourceTree,
+    files: &'a dyn Files,
+    bytes: usize,
+    /// Directories still to read.
+    pending: Vec<String>,
+}
+
+impl<'a> Crawler<'a> {
+    pub(super) fn new(tree: &'a mut SourceTree, files: &'a dyn Files) -> Self {
+        let bytes = tree.files.values().map(|file| file.bytes.len()).sum();
+        Self {
+            tree,
+            files,
+            bytes,
+            pending: Vec::new(),
+        }
+    }
+
+    /// Loads the overlay at `path` and all it reaches.
+    pub(super) fn overlay(&mut self, path: &str) -> Result<(), LoadError> {
+        let asked = join("", path).unwrap_or_default();
+        match self.find(&asked) {
+            Found::Directory(real) => {
+                if self.tree.overlay.is_empty() {
+                    self.tree.overlay.clone_from(&real);
+                }
+                self.pending.push(real);
+                self.run(path)
+            }
+            Found::Refused(error) => Err(error.into()),
+            Found::File(_) | Found::Missing => Err(LoadError::NotADirectory {
+                path: display_directory(path).to_owned(),
+            }),
+        }
+    }
+
+    /// Reads `directory` again, and all it newly reaches.
+    pub(super) fn again(&mut self, directory: &str) -> Result<(), LoadError> {
+        self.tree.kustomizations.remove(directory);
+        self.pending.push(directory.to_owned());
+        self.run(directory)
+    }
+
+    fn run(&mut self, path: &str) -> Result<(), LoadError> {
+        while let Some(directory) = self.pending.pop() {
+            if !self.tree.kustomizations.contains_key(&directory) {
+                self.directory(&directory);
+            }
+            self.check_limits(path)?;
+        }
+        Ok(())
+    }
+
+    fn check_limits(&self, path: &str) -> Result<(), LoadError> {
+        let what = if self.tree.files.len() > MAX_FILES {
+            format!("{MAX_FILES} files")
+        } else if self.bytes > MAX_BYTES {
+            format!("{} MiB", MAX_BYTES >> 20)
+        } else {
+            return Ok(());
+        };
+        let path = display_directory(path).to_owned();
+        Err(LoadError::TooMuch { path, what })
+    }
+
+    fn directory(&mut self, directory: &str) {
+        let read = self.read_kustomization(directory);
+        if let Ok(file) = &read {
+            self.references(directory, &Arc::clone(file).kustomization);
+        }
+        self.tree.kustomizations.insert(directory.to_owned(), read);
+    }
+
+    fn read_kustomization(&mut self, directory: &str) -> ReadKustomization {
+        let mut candidates = Vec::new();
+        for name in KUSTOMIZATION_FILES {
+            let path = join(directory, name).unwrap_or_default();
+            if let Found::File(real) = self.find(&path) {
+                candidates.push((name, real));
+            }
+        }
+        let directory = display_directory(directory);
+        match candidates.as_slice() {
+            [] => Err(BuildError::new(
+                BuildErrorKind::Missing,
+                format!("no kustomization file in '{directory}'"),
+            )),
+            [(name, real)] => self.parse(name, &real.clone()),
+            several => Err(BuildError::new(
+                BuildErrorKind::Kustomization,
+                format!(
+                    "several kustomization files in '{directory}': {}; keep one",
+                    several.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+                ),
+            )),
+        }
+    }
+
+    fn parse(&mut self, name: &'static str, real: &str) -> ReadKustomization {
+        let file = Arc::clone(&self.tree.files[real]);
+        let parsed = || {
+            let node = read::configuration(&file)?;
+            let kustomization = Kustomization::from_node(&node)?;
+            Ok(Arc::new(KustomizationFile {
+                name,
+                kustomization,
+                deprecated: Kustomization::deprecated_fields(&node),
+                file: Arc::clone(&file),
+            }))
+        };
+        parsed().map_err(|error: BuildError| error.resolve(&self.tree.table))
+    }
+
+    /// What stands at `path`, loading a file that is new.
+    fn find(&mut self, path: &str) -> Found {
+        if let Some(found) = self.tree.found.get(path) {
+            return found.clone();
+        }
+        let found = match self.files.entry(path) {
+            Ok(None) => Found::Missing,
+            Ok(Some(Entry::Directory { real })) => Found::Directory(real),
+            Ok(Some(Entry::File { real })) => self.load(real),
+            Err(error) => Found::Refused(error),
+        };
+        self.tree.found.insert(path.to_owned(), found.clone());
+        found
+    }
+
+    fn load(&mut self, real: String) -> Found {
+        if self.tree.files.contains_key(&real) {
+            return Found::File(real);
+        }
+        match self.files.read(&real) {
+            Err(error) => Found::Refused(error),
+            Ok(bytes) => {
+                self.bytes += bytes.len();
+                let path: Arc<str> = Arc::from(&*real);
+                let file = SourceFile {
+                    id: self.tree.table.add(Arc::clone(&path)),
+                    path,
+                    bytes,
+                };
+                self.tree.files.insert(real.clone(), Arc::new(file));
+                Found::File(real)
+            }
+        }
+    }
+
+    /// Follows a reference from `root`; a directory is read later. Returns the file it leads to.
+    fn follow(&mut self, root: &str, reference: &str) -> Option<Arc<SourceFile>> {
+        let asked = match self.tree.remote(reference) {
+            Some(supplied) => supplied.to_owned(),
+            None if remote::is_http_url(reference) => return None,
+            None => join(root, reference)?,
+        };
+        match self.find(&asked) {
+            Found::File(real) => self.tree.files.get(&real).cloned(),
+            Found::Directory(real) => {
+                self.pending.push(real);
+                None
+            }
+            Found::Missing | Found::Refused(_) => None,
+        }
+    }
+
+    fn follow_all<'t>(&mut self, root: &str, references: impl IntoIterator<Item = &'t Located>) {
+        for reference in references {
+            self.follow(root, reference);
+        }
+    }
+
+    fn references(&mut self, root: &str, fields: &Kustomization) {
+        self.follow_all(root, &fields.resources);
+        self.follow_all(root, &fields.components);
+        self.follow_all(root, &fields.crds);
+        self.follow_all(root, &fields.configurations);
+        self.follow_all(root, fields.openapi.find("path"));
+        self.follow_all(root, fields.replacements.iter().map(|entry| &entry.path));
+        self.follow_all(root, fields.patches.iter().map(|patch| &patch.path));
+        self.follow_all(root, fields.patches_json_6902.iter().map(|patch| &patch.path));
+        for patch in &fields.patches_strategic_merge {
+            if !patch.contains('\n') {
+                self.follow(root, patch);
+            }
+        }
+        for args in &fields.config_map_generator {
+            self.generator(root, &args.files, &args.envs);
+        }
+        for args in &fields.secret_generator {
+            self.generator(root, &args.files, &args.envs);
+        }
+        for list in [&fields.generators, &fields.transformers, &fields.validators] {
+            list.iter().for_each(|entry| self.plugin(root, entry));
+        }
+    }
+
+    fn generator(&mut self, root: &str, files: &[Located], envs: &[Located]) {
+        for file in files {
+            self.follow(root, file_of_source(file));
+        }
+        self.follow_all(root, envs);
+    }
+
+    /// A plugin configuration: inline, a file, or a directory that builds to some.
+    fn plugin(&mut self, root: &str, entry: &Located) {
+        let documents = match self.follow(root, entry) {
+            Some(file) => read::resources(&file),
+            None => read::inline_resources(entry, entry.origin),
+        };
+        for document in documents.unwrap_or_default() {
+            for reference in plugin_references(&document) {
+                self.follow(root, &reference);
+            }
+        }
+        self.plugin_directory(root, entry);
+    }
+
+    /// The files that plugins configured in the directory `entry` name are seen from `root`.
+    fn plugin_directory(&mut self, root: &str, entry: &str) {
+        let Some(Found::Directory(directory)) = join(root, entry).map(|path| self.find(&path)) else {
+            return;
+        };
+        if !self.tree.kustomizations.contains_key(&directory) {
+            self.directory(&directory);
+        }
+        let Some(file) = self.tree.kustomizations.get(&directory) else {
+            return;
+        };
+        let resources = match file {
+            Ok(file) => file.kustomization.resources.clone(),
+            Err(_) => return,
+        };
+        for resource in &resources {
+            let Some(file) = self.follow(&directory, resource) else {
+                continue;
+            };
+            for document in read::resources(&file).unwrap_or_default() {
+                for reference in plugin_references(&document) {
+                    self.follow(root, &reference);
+                }
+            }
+        }
+    }
+}
+
+/// The path of a `files` entry of a generator, `path` or `key=path`.
+pub(crate) fn file_of_source(source: &str) -> &str {
+    source.split_once('=').map_or(source, |(_, path)| path)
+}
+
+/// The files that the configuration of a builtin plugin names.
+fn plugin_references(config: &Node) -> Vec<String> {
+    let mut references = Vec::new();
+    let mut add = |node: Option<&Node>| {
+        if let Some(text) = node.and_then(Node::as_str) {
+            references.push(file_of_source(text).to_owned());
+        }
+    };
+    add(config.get("path"));
+    add(config.get("env"));
+    for list in ["paths", "files", "envs"] {
+        let items = config.get(list).and_then(Node::as_seq).unwrap_or_default();
+        items.iter().for_each(|item| add(Some(item)));
+    }
+    let replacements = config.get("replacements").and_then(Node::as_seq);
+    for replacement in replacements.unwrap_or_default() {
+        add(replacement.get("path"));
+    }
+    references
+}

@@ -1,0 +1,101 @@
+//! A tree with some texts replaced: what the build of an edit reads before anything is written.
+
+use std::sync::Arc;
+
+use super::crawl::Crawler;
+use super::{Found, KUSTOMIZATION_FILES, LoadError, SourceFile, SourceTree, is_within};
+use crate::kustomize::files::{Entry, Files, FilesError};
+
+/// `base` with some texts in place of its files.
+struct EditedFiles<'a> {
+    base: &'a dyn Files,
+    edits: &'a [(String, String)],
+}
+
+impl EditedFiles<'_> {
+    fn text(&self, path: &str) -> Option<&str> {
+        self.edits
+            .iter()
+            .find(|(edited, _)| edited == path)
+            .map(|(_, text)| &**text)
+    }
+}
+
+impl Files for EditedFiles<'_> {
+    fn entry(&self, path: &str) -> Result<Option<Entry>, FilesError> {
+        let real = path.to_owned();
+        if self.text(path).is_some() {
+            return Ok(Some(Entry::File { real }));
+        }
+        let found = self.base.entry(path)?;
+        let is_parent = |(edited, _): &(String, String)| is_within(edited, path);
+        if found.is_none() && self.edits.iter().any(is_parent) {
+            return Ok(Some(Entry::Directory { real }));
+        }
+        Ok(found)
+    }
+
+    fn read(&self, path: &str) -> Result<Arc<[u8]>, FilesError> {
+        match self.text(path) {
+            Some(text) => Ok(Arc::from(text.as_bytes())),
+            None => self.base.read(path),
+        }
+    }
+}
+
+impl SourceTree {
+    /// The tree after `edits` (real paths and their new texts): the rest is shared, and only what
+    /// the edits newly reach is read from `files`.
+    ///
+    /// # Errors
+    /// [`LoadError::TooMuch`].
+    pub fn with_edits(
+        &self,
+        files: &dyn Files,
+        edits: &[(String, String)],
+    ) -> Result<Self, LoadError> {
+        let mut tree = self.clone();
+        let is_stale = |path: &str, found: &Found| {
+            matches!(found, Found::Missing) && edits.iter().any(|(edited, _)| is_within(edited, path))
+        };
+        tree.found.retain(|path, found| !is_stale(path, found));
+        for (path, text) in edits {
+            if let Some(old) = tree.files.get_mut(path) {
+                *old = Arc::new(SourceFile {
+                    path: Arc::clone(&old.path),
+                    id: old.id,
+                    bytes: Arc::from(text.as_bytes()),
+                });
+            }
+        }
+        let edited = EditedFiles { base: files, edits };
+        for directory in kustomizations_of(edits, &tree) {
+            Crawler::new(&mut tree, &edited).again(&directory)?;
+        }
+        Ok(tree)
+    }
+}
+
+/// The directories whose kustomization file is among the edits, and those that failed before and
+/// may not now.
+fn kustomizations_of(edits: &[(String, String)], tree: &SourceTree) -> Vec<String> {
+    let is_edited = |directory: &str| {
+        KUSTOMIZATION_FILES.iter().any(|name| {
+            let path = super::join(directory, name).unwrap_or_default();
+            edits.iter().any(|(edited, _)| *edited == path)
+        })
+    };
+    tree.kustomizations
+        .keys()
+        .filter(|directory| is_edited(directory) || tree.reaches_any(directory, edits))
+        .cloned()
+        .collect()
+}
+
+impl SourceTree {
+    /// Whether a kustomization may name a file that an edit makes or changes.
+    fn reaches_any(&self, directory: &str, edits: &[(String, String)]) -> bool {
+        self.kustomization(directory).is_some()
+            && edits.iter().any(|(path, _)| !self.files.contains_key(path))
+    }
+}
