@@ -1,6 +1,31 @@
 //! The model of a kustomization and its build, from texts in memory.
+//!
+//! | part | is |
+//! |---|---|
+//! | [`Files`] | the port that texts come through |
+//! | [`SourceTree`] | everything an overlay reaches, loaded |
+//! | [`Kustomization`](types::Kustomization) | a kustomization file under kustomize's own names |
+//! | [`Node`](node::Node), [`Resource`](resource::Resource) | values that know which file and line decided them |
+//! | [`build`](build::build), [`Rendered`] | what `kustomize build` prints, byte for byte |
 
-mod build;
+pub mod build;
+pub mod error;
 mod files;
+pub mod node;
+pub mod origin;
+pub(crate) mod read;
+pub mod remote;
+mod rendered;
+pub mod resmap;
+pub mod resource;
+pub mod scope;
+pub mod source_tree;
+pub mod types;
 
+pub use build::build;
+pub use error::{BuildError, BuildErrorKind, Warning};
 pub use files::{Entry, Files, FilesError};
+pub use origin::{FileId, Origin};
+pub use rendered::Rendered;
+pub use resource::{Resource, ResourceId};
+pub use source_tree::{LoadError, SourceTree};

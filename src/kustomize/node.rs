@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use super::origin::Origin;
+use crate::yaml::scalar::{Resolved, Rules, resolve};
 
 /// Text shared between copies of a value; cloning counts, it does not copy.
 pub type Text = Arc<str>;
@@ -69,37 +70,21 @@ impl Scalar {
     /// A scalar whose type is left to its text when it is printed (kyaml `NewScalarRNode`).
     #[must_use]
     pub fn untagged(text: impl Into<Text>) -> Self {
-        Self {
-            text: text.into(),
-            tag: Tag::Unset,
-            style: Style::Plain,
-        }
+        Self { text: text.into(), tag: Tag::Unset, style: Style::Plain }
     }
 
     /// A string, whatever its text looks like (kyaml `NewStringRNode`).
     #[must_use]
     pub fn string(text: impl Into<Text>) -> Self {
         let text = text.into();
-        let style = if text.contains('\n') {
-            Style::Literal
-        } else {
-            Style::Plain
-        };
-        Self {
-            text,
-            tag: Tag::Str,
-            style,
-        }
+        let style = if text.contains('\n') { Style::Literal } else { Style::Plain };
+        Self { text, tag: Tag::Str, style }
     }
 
     /// The explicit `null`.
     #[must_use]
     pub fn null() -> Self {
-        Self {
-            text: Text::from("null"),
-            tag: Tag::Null,
-            style: Style::Plain,
-        }
+        Self { text: Text::from("null"), tag: Tag::Null, style: Style::Plain }
     }
 }
 
@@ -149,9 +134,7 @@ impl Map {
     /// An empty mapping with room for `count` entries.
     #[must_use]
     pub fn with_capacity(count: usize) -> Self {
-        Self {
-            entries: Vec::with_capacity(count),
-        }
+        Self { entries: Vec::with_capacity(count) }
     }
 
     /// The number of entries.
@@ -186,26 +169,18 @@ impl Map {
     /// Where the first entry called `key` stands.
     #[must_use]
     pub fn position(&self, key: &str) -> Option<usize> {
-        self.entries
-            .iter()
-            .position(|entry| &*entry.key.text == key)
+        self.entries.iter().position(|entry| &*entry.key.text == key)
     }
 
     /// The value of the first entry called `key`.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Node> {
-        self.entries
-            .iter()
-            .find(|entry| &*entry.key.text == key)
-            .map(|entry| &entry.value)
+        self.entries.iter().find(|entry| &*entry.key.text == key).map(|entry| &entry.value)
     }
 
     /// The value of the first entry called `key`, to change.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
-        self.entries
-            .iter_mut()
-            .find(|entry| &*entry.key.text == key)
-            .map(|entry| &mut entry.value)
+        self.entries.iter_mut().find(|entry| &*entry.key.text == key).map(|entry| &mut entry.value)
     }
 
     /// Puts `value` under `key`: in place of the first entry of that name, else at the end. Styles
@@ -220,10 +195,7 @@ impl Map {
 
     /// Adds `key: value` at the end without looking for an entry of that name.
     pub fn push(&mut self, key: impl Into<Text>, value: Node) {
-        self.entries.push(Entry {
-            key: Scalar::untagged(key),
-            value,
-        });
+        self.entries.push(Entry { key: Scalar::untagged(key), value });
     }
 
     /// Removes the first entry called `key` and returns its value.
@@ -260,10 +232,7 @@ impl Node {
     /// A node of `scalar`.
     #[must_use]
     pub fn scalar(scalar: Scalar, origin: Origin) -> Self {
-        Self {
-            value: Value::Scalar(scalar),
-            origin,
-        }
+        Self { value: Value::Scalar(scalar), origin }
     }
 
     /// A scalar whose type its text decides when it is printed (kyaml `NewScalarRNode`).
@@ -287,19 +256,13 @@ impl Node {
     /// A mapping.
     #[must_use]
     pub fn map(map: Map, origin: Origin) -> Self {
-        Self {
-            value: Value::Map(map),
-            origin,
-        }
+        Self { value: Value::Map(map), origin }
     }
 
     /// A sequence.
     #[must_use]
     pub fn seq(items: Vec<Node>, origin: Origin) -> Self {
-        Self {
-            value: Value::Seq(items),
-            origin,
-        }
+        Self { value: Value::Seq(items), origin }
     }
 
     /// The scalar, if it is one.
@@ -328,9 +291,7 @@ impl Node {
     /// The text of a scalar that is not null.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
-        self.as_scalar()
-            .filter(|scalar| scalar.tag != Tag::Null)
-            .map(|scalar| &*scalar.text)
+        self.as_scalar().filter(|scalar| scalar.tag != Tag::Null).map(|scalar| &*scalar.text)
     }
 
     /// The mapping, if it is one.
@@ -392,8 +353,7 @@ impl Node {
     /// Whether it is tagged null.
     #[must_use]
     pub fn is_null(&self) -> bool {
-        self.as_scalar()
-            .is_some_and(|scalar| scalar.tag == Tag::Null)
+        self.as_scalar().is_some_and(|scalar| scalar.tag == Tag::Null)
     }
 
     /// Whether it is null, an empty mapping or an empty sequence (kyaml `IsYNodeNilOrEmpty`).
@@ -409,8 +369,7 @@ impl Node {
     /// Whether it is a string or an untyped scalar (kyaml `IsYNodeString`).
     #[must_use]
     pub fn is_string(&self) -> bool {
-        self.as_scalar()
-            .is_some_and(|scalar| matches!(scalar.tag, Tag::Str | Tag::Unset))
+        self.as_scalar().is_some_and(|scalar| matches!(scalar.tag, Tag::Str | Tag::Unset))
     }
 
     /// Sets the value and keeps the style a scalar was written in, as kyaml's setters do.
@@ -427,13 +386,10 @@ impl Node {
         self.origin = origin;
         match &mut self.value {
             Value::Scalar(_) => {}
-            Value::Map(map) => map
-                .entries
-                .iter_mut()
-                .for_each(|entry| entry.value.set_origin_deep(origin)),
-            Value::Seq(items) => items
-                .iter_mut()
-                .for_each(|item| item.set_origin_deep(origin)),
+            Value::Map(map) => {
+                map.entries.iter_mut().for_each(|entry| entry.value.set_origin_deep(origin))
+            }
+            Value::Seq(items) => items.iter_mut().for_each(|item| item.set_origin_deep(origin)),
         }
     }
 
@@ -445,9 +401,16 @@ impl Node {
         };
         if matches!(scalar.tag, Tag::Str | Tag::Unset)
             && scalar.style == Style::Plain
-            && super::resolve::is_yaml_1_1_non_string(&scalar.text)
+            && is_yaml_1_1_non_string(&scalar.text)
         {
             scalar.style = Style::DoubleQuoted;
         }
     }
+}
+
+/// Whether a string would come back as another type when go-yaml version 2 read it plain (kyaml
+/// `IsValueNonString`, for texts that are one scalar).
+#[must_use]
+pub fn is_yaml_1_1_non_string(text: &str) -> bool {
+    !text.is_empty() && !text.contains('\n') && resolve(text, Rules::Kustomization) != Resolved::Str
 }

@@ -25,10 +25,7 @@ pub struct Origin {
 
 impl Origin {
     /// A value of no file.
-    pub const NONE: Self = Self {
-        file: FileId::NONE,
-        line: 0,
-    };
+    pub const NONE: Self = Self { file: FileId::NONE, line: 0 };
 
     /// The place `line` of `file`.
     #[must_use]
@@ -45,9 +42,7 @@ pub struct FileTable {
 
 impl Default for FileTable {
     fn default() -> Self {
-        Self {
-            paths: vec![Arc::from("")],
-        }
+        Self { paths: vec![Arc::from("")] }
     }
 }
 

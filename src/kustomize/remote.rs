@@ -104,8 +104,7 @@ fn split_repository<'a>(path: &'a str, scheme: &str) -> (Option<usize>, &'a str)
 
 fn strip_prefix_fold<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let head = text.get(..prefix.len())?;
-    head.eq_ignore_ascii_case(prefix)
-        .then(|| &text[prefix.len()..])
+    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
 }
 
 /// Go's `path.Clean` for a relative path: `.` for nothing, `..` only at the start.
@@ -121,11 +120,7 @@ pub fn clean(path: &str) -> String {
             other => parts.push(other),
         }
     }
-    if parts.is_empty() {
-        ".".to_owned()
-    } else {
-        parts.join("/")
-    }
+    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
 #[cfg(test)]

@@ -13,12 +13,7 @@ type Key = (Text, Text, Text, Text);
 
 fn key_of(id: &ResourceId) -> Key {
     let namespace = Text::from(id.effective_namespace());
-    (
-        Text::clone(&id.api_version),
-        Text::clone(&id.kind),
-        Text::clone(&id.name),
-        namespace,
-    )
+    (Text::clone(&id.api_version), Text::clone(&id.kind), Text::clone(&id.name), namespace)
 }
 
 /// Resources in the order they were loaded.
@@ -74,10 +69,7 @@ impl ResMap {
         let id = resource.current_id();
         let resources = &self.resources;
         let known = self.known.get_or_insert_with(|| {
-            resources
-                .iter()
-                .map(|resource| key_of(&resource.current_id()))
-                .collect()
+            resources.iter().map(|resource| key_of(&resource.current_id())).collect()
         });
         if !known.insert(key_of(&id)) {
             return Err(BuildError::new(
@@ -95,10 +87,7 @@ impl ResMap {
     /// # Errors
     /// As [`ResMap::append`].
     pub fn append_all(&mut self, other: Self) -> Result<(), BuildError> {
-        other
-            .resources
-            .into_iter()
-            .try_for_each(|resource| self.append(resource))
+        other.resources.into_iter().try_for_each(|resource| self.append(resource))
     }
 
     /// Adds what a generator made: new, or in place of or merged into an existing resource as its
@@ -107,10 +96,7 @@ impl ResMap {
     /// # Errors
     /// [`BuildErrorKind::Conflict`] where the behavior does not fit what is there.
     pub fn absorb_all(&mut self, other: Self) -> Result<(), BuildError> {
-        other
-            .resources
-            .into_iter()
-            .try_for_each(|resource| self.absorb(resource))
+        other.resources.into_iter().try_for_each(|resource| self.absorb(resource))
     }
 
     fn absorb(&mut self, generated: Resource) -> Result<(), BuildError> {
@@ -121,9 +107,9 @@ impl ResMap {
         };
         match self.indexes_with_any_id(&id).as_slice() {
             [] => match behavior {
-                Behavior::Merge | Behavior::Replace => conflict(format!(
-                    "id {id} does not exist; cannot merge or replace"
-                )),
+                Behavior::Merge | Behavior::Replace => {
+                    conflict(format!("id {id} does not exist; cannot merge or replace"))
+                }
                 _ => self.append(generated),
             },
             [index] => match behavior {
@@ -137,10 +123,9 @@ impl ResMap {
                     behavior.as_str()
                 )),
             },
-            several => conflict(format!(
-                "found {} objects that could accept merge of {id}",
-                several.len()
-            )),
+            several => {
+                conflict(format!("found {} objects that could accept merge of {id}", several.len()))
+            }
         }
     }
 

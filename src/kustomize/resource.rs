@@ -238,10 +238,7 @@ impl Resource {
     }
 
     fn field_text(&self, key: &str) -> &str {
-        self.node
-            .get(key)
-            .and_then(Node::as_text)
-            .map_or("", |text| text)
+        self.node.get(key).and_then(Node::as_text).map_or("", |text| text)
     }
 
     fn metadata_text(&self, key: &str) -> &str {
@@ -249,11 +246,7 @@ impl Resource {
     }
 
     fn metadata_field(&self, key: &str) -> Option<&Text> {
-        self.node
-            .get("metadata")?
-            .get(key)
-            .filter(|value| !value.is_null())
-            .and_then(Node::as_text)
+        self.node.get("metadata")?.get(key).filter(|value| !value.is_null()).and_then(Node::as_text)
     }
 
     /// The identity it has now (`CurId`).
@@ -261,10 +254,8 @@ impl Resource {
     pub fn current_id(&self) -> ResourceId {
         let text = |key: &str| self.node.get(key).and_then(Node::as_text).cloned();
         let metadata = |key: &str| self.metadata_field(key).cloned();
-        let (api_version, kind) = (
-            text("apiVersion").unwrap_or_default(),
-            text("kind").unwrap_or_default(),
-        );
+        let (api_version, kind) =
+            (text("apiVersion").unwrap_or_default(), text("kind").unwrap_or_default());
         ResourceId {
             cluster_scoped: self.scopes.is_cluster_scoped(&api_version, &kind),
             api_version,
@@ -318,10 +309,7 @@ impl Resource {
     #[must_use]
     pub fn had_id(&self, id: &ResourceId) -> bool {
         self.current_id().is_same(id)
-            || self
-                .previous_resource_ids()
-                .iter()
-                .any(|previous| previous.is_same(id))
+            || self.previous_resource_ids().iter().any(|previous| previous.is_same(id))
     }
 
     /// Remembers the current identity before it changes (`StorePreviousId`).
@@ -365,10 +353,7 @@ impl Resource {
     }
 
     fn set_metadata_field(&mut self, key: &str, text: &str, origin: Origin) {
-        let metadata = self
-            .node
-            .as_map_mut()
-            .and_then(|map| map.map_or_create("metadata", origin));
+        let metadata = self.node.as_map_mut().and_then(|map| map.map_or_create("metadata", origin));
         if let Some(metadata) = metadata {
             metadata.set_field(key, Node::untagged(text, origin));
         }
@@ -389,17 +374,11 @@ impl Resource {
     /// The value of the annotation `key`.
     #[must_use]
     pub fn annotation(&self, key: &str) -> Option<&Text> {
-        self.node
-            .lookup(&["metadata", "annotations", key])
-            .and_then(Node::as_text)
+        self.node.lookup(&["metadata", "annotations", key]).and_then(Node::as_text)
     }
 
     fn metadata_map(&self, field: &str) -> Vec<(Text, Text)> {
-        let Some(map) = self
-            .node
-            .lookup(&["metadata", field])
-            .and_then(Node::as_map)
-        else {
+        let Some(map) = self.node.lookup(&["metadata", field]).and_then(Node::as_map) else {
             return Vec::new();
         };
         map.entries()
@@ -424,10 +403,8 @@ impl Resource {
     }
 
     fn set_metadata_map(&mut self, field: &str, mut pairs: Vec<(Text, Text)>, origin: Origin) {
-        let Some(metadata) = self
-            .node
-            .as_map_mut()
-            .and_then(|map| map.map_or_create("metadata", origin))
+        let Some(metadata) =
+            self.node.as_map_mut().and_then(|map| map.map_or_create("metadata", origin))
         else {
             return;
         };

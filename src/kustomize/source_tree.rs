@@ -119,10 +119,7 @@ impl SourceTree {
         overlay: &str,
         remotes: BTreeMap<String, String>,
     ) -> Result<Self, LoadError> {
-        let mut tree = Self {
-            remotes: Arc::new(remotes),
-            ..Self::default()
-        };
+        let mut tree = Self { remotes: Arc::new(remotes), ..Self::default() };
         tree.add_overlay(files, overlay)?;
         Ok(tree)
     }
@@ -227,7 +224,5 @@ pub(crate) fn join(root: &str, path: &str) -> Option<String> {
 pub(crate) fn is_within(path: &str, directory: &str) -> bool {
     directory.is_empty()
         || path == directory
-        || path
-            .strip_prefix(directory)
-            .is_some_and(|rest| rest.starts_with('/'))
+        || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }

@@ -1,7 +1,37 @@
 //! The build: one transformer or generator a file, in kustomize's words.
+//!
+//! [`build`] is the entry; [`accumulate`] holds the order of everything. A transformer is a function
+//! over the [`ResMap`](super::resmap::ResMap) and a [`Context`](context::Context); it knows no other
+//! transformer.
 
+pub(crate) mod absorb;
+mod accumulate;
+pub(crate) mod context;
+pub(crate) mod emit;
 mod field_spec;
 mod go_regexp;
 mod label_selector;
+mod order;
 pub(crate) mod tables;
 mod transformer_config;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::error::BuildError;
+use super::rendered::Rendered;
+use super::source_tree::SourceTree;
+
+/// Builds the overlay at `overlay` (a path of the tree, relative to the boundary) as `kustomize
+/// build` does.
+///
+/// # Errors
+/// [`BuildError`], with file and line where they are known;
+/// [`Unsupported`](super::error::BuildErrorKind::Unsupported) for what only kustomize can build.
+pub fn build(tree: &SourceTree, overlay: &str) -> Result<Rendered, BuildError> {
+    let warnings = RefCell::new(Vec::new());
+    let resources = accumulate::build_root(tree, overlay, &warnings)
+        .map_err(|error| error.resolve(tree.file_table()))?;
+    let files = Arc::new(tree.file_table().clone());
+    Ok(Rendered::new(resources, warnings.into_inner(), files))
+}

@@ -23,12 +23,7 @@ pub(super) struct Crawler<'a> {
 impl<'a> Crawler<'a> {
     pub(super) fn new(tree: &'a mut SourceTree, files: &'a dyn Files) -> Self {
         let bytes = tree.files.values().map(|file| file.bytes.len()).sum();
-        Self {
-            tree,
-            files,
-            bytes,
-            pending: Vec::new(),
-        }
+        Self { tree, files, bytes, pending: Vec::new() }
     }
 
     /// Loads the overlay at `path` and all it reaches.
@@ -43,9 +38,9 @@ impl<'a> Crawler<'a> {
                 self.run(path)
             }
             Found::Refused(error) => Err(error.into()),
-            Found::File(_) | Found::Missing => Err(LoadError::NotADirectory {
-                path: display_directory(path).to_owned(),
-            }),
+            Found::File(_) | Found::Missing => {
+                Err(LoadError::NotADirectory { path: display_directory(path).to_owned() })
+            }
         }
     }
 
@@ -150,11 +145,7 @@ impl<'a> Crawler<'a> {
             Ok(bytes) => {
                 self.bytes += bytes.len();
                 let path: Arc<str> = Arc::from(&*real);
-                let file = SourceFile {
-                    id: self.tree.table.add(Arc::clone(&path)),
-                    path,
-                    bytes,
-                };
+                let file = SourceFile { id: self.tree.table.add(Arc::clone(&path)), path, bytes };
                 self.tree.files.insert(real.clone(), Arc::new(file));
                 Found::File(real)
             }
@@ -232,7 +223,8 @@ impl<'a> Crawler<'a> {
 
     /// The files that plugins configured in the directory `entry` name are seen from `root`.
     fn plugin_directory(&mut self, root: &str, entry: &str) {
-        let Some(Found::Directory(directory)) = join(root, entry).map(|path| self.find(&path)) else {
+        let Some(Found::Directory(directory)) = join(root, entry).map(|path| self.find(&path))
+        else {
             return;
         };
         if !self.tree.kustomizations.contains_key(&directory) {

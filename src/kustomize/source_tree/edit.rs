@@ -14,10 +14,7 @@ struct EditedFiles<'a> {
 
 impl EditedFiles<'_> {
     fn text(&self, path: &str) -> Option<&str> {
-        self.edits
-            .iter()
-            .find(|(edited, _)| edited == path)
-            .map(|(_, text)| &**text)
+        self.edits.iter().find(|(edited, _)| edited == path).map(|(_, text)| &**text)
     }
 }
 
@@ -56,7 +53,8 @@ impl SourceTree {
     ) -> Result<Self, LoadError> {
         let mut tree = self.clone();
         let is_stale = |path: &str, found: &Found| {
-            matches!(found, Found::Missing) && edits.iter().any(|(edited, _)| is_within(edited, path))
+            matches!(found, Found::Missing)
+                && edits.iter().any(|(edited, _)| is_within(edited, path))
         };
         tree.found.retain(|path, found| !is_stale(path, found));
         for (path, text) in edits {

@@ -8,6 +8,7 @@ use std::ops::Deref;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Scalar, Tag, Text, Value};
 use crate::kustomize::origin::Origin;
+use crate::yaml::scalar::{Resolved, Rules, resolve};
 
 /// A text of a kustomization file and where it stands.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -76,11 +77,7 @@ pub(crate) trait Decode: Sized + Default {
     /// # Errors
     /// As [`Decode::decode`].
     fn decode_nullable(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
-        if node.is_null() {
-            Ok(Self::default())
-        } else {
-            Self::decode(node, path)
-        }
+        if node.is_null() { Ok(Self::default()) } else { Self::decode(node, path) }
     }
 }
 
@@ -197,10 +194,9 @@ fn describe_scalar(scalar: &Scalar) -> &'static str {
 impl Decode for Located {
     fn decode(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
         match node.as_scalar() {
-            Some(scalar) if describe_scalar(scalar) == "a string" => Ok(Self {
-                text: Text::clone(&scalar.text),
-                origin: node.origin,
-            }),
+            Some(scalar) if describe_scalar(scalar) == "a string" => {
+                Ok(Self { text: Text::clone(&scalar.text), origin: node.origin })
+            }
             _ => Err(wrong_type(node, "a string", path)),
         }
     }
@@ -209,10 +205,10 @@ impl Decode for Located {
 impl Decode for bool {
     fn decode(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
         match node.as_scalar() {
-            Some(scalar) if scalar.tag == Tag::Bool => Ok(scalar
-                .text
-                .starts_with(['t', 'T', 'y', 'Y'])
-                || scalar.text.eq_ignore_ascii_case("on")),
+            Some(scalar) if scalar.tag == Tag::Bool => {
+                Ok(scalar.text.starts_with(['t', 'T', 'y', 'Y'])
+                    || scalar.text.eq_ignore_ascii_case("on"))
+            }
             _ => Err(wrong_type(node, "a bool", path)),
         }
     }
@@ -220,20 +216,17 @@ impl Decode for bool {
 
 impl Decode for i64 {
     fn decode(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
-        node.as_scalar()
-            .and_then(integer)
-            .ok_or_else(|| wrong_type(node, "an integer", path))
+        node.as_scalar().and_then(integer).ok_or_else(|| wrong_type(node, "an integer", path))
     }
 }
 
-/// An integer, or a float without a fraction below 10^21, which JSON prints without an exponent.
+/// An integer, or a float without a fraction, which JSON prints as one.
 fn integer(scalar: &Scalar) -> Option<i64> {
-    use crate::kustomize::resolve::{Reader, Resolved, resolve_plain};
     if !matches!(scalar.tag, Tag::Int | Tag::Float) {
         return None;
     }
-    match resolve_plain(&scalar.text, Reader::V2) {
-        Resolved::Int(value) => Some(value),
+    match resolve(&scalar.text, Rules::Kustomization) {
+        Resolved::Int(value) => i64::try_from(value).ok(),
         #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and in range")]
         Resolved::Float(value) if value.fract() == 0.0 && value.abs() < 9.2e18 => {
             Some(value as i64)
@@ -250,9 +243,7 @@ impl<T: Decode> Decode for Option<T> {
 
 impl<T: Decode> Decode for Vec<T> {
     fn decode(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
-        let items = node
-            .as_seq()
-            .ok_or_else(|| wrong_type(node, "a list", path))?;
+        let items = node.as_seq().ok_or_else(|| wrong_type(node, "a list", path))?;
         items
             .iter()
             .enumerate()
@@ -280,18 +271,13 @@ impl Strings {
     /// The value of `key`.
     #[must_use]
     pub fn find(&self, key: &str) -> Option<&Located> {
-        self.entries
-            .iter()
-            .find(|entry| &*entry.0 == key)
-            .map(|entry| &entry.1)
+        self.entries.iter().find(|entry| &*entry.0 == key).map(|entry| &entry.1)
     }
 }
 
 impl Decode for Strings {
     fn decode(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
-        let map = node
-            .as_map()
-            .ok_or_else(|| wrong_type(node, "an object", path))?;
+        let map = node.as_map().ok_or_else(|| wrong_type(node, "an object", path))?;
         let mut entries = StringMap::new();
         for entry in map.entries() {
             let field = Path::Field(path, &entry.key.text);

@@ -116,9 +116,7 @@ pub struct Opaque {
 
 impl Decode for Opaque {
     fn decode(node: &Node, _: &Path<'_>) -> Result<Self, BuildError> {
-        Ok(Self {
-            value: Some(Box::new(node.clone())),
-        })
+        Ok(Self { value: Some(Box::new(node.clone())) })
     }
 }
 
@@ -161,11 +159,7 @@ impl Kustomization {
     /// Whether it is a kustomization or a component.
     #[must_use]
     pub fn file_kind(&self) -> Kind {
-        if &*self.kind == "Component" {
-            Kind::Component
-        } else {
-            Kind::Kustomization
-        }
+        if &*self.kind == "Component" { Kind::Component } else { Kind::Kustomization }
     }
 
     /// Deprecated fields that `node`, a kustomization file, uses.

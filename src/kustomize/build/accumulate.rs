@@ -1,0 +1,139 @@
+//! The order of everything in a build.
+//!
+//! Source: kustomize api `internal/target/kusttarget.go`, `internal/accumulator/resaccumulator.go`,
+//! `krusty/kustomizer.go`.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::context::{Context, Loader};
+use super::transformer_config::TransformerConfig;
+use crate::kustomize::error::{BuildError, BuildErrorKind, Warning};
+use crate::kustomize::resmap::ResMap;
+use crate::kustomize::resource::Resource;
+use crate::kustomize::scope::Scopes;
+use crate::kustomize::source_tree::{KustomizationFile, SourceTree, display_directory};
+use crate::kustomize::types::{Kind, Located};
+
+/// What a kustomization has gathered: resources, and the rules that hold for them further up.
+#[derive(Default)]
+struct Accumulator {
+    resources: ResMap,
+    config: TransformerConfig,
+}
+
+impl Accumulator {
+    fn merge(&mut self, other: Self) -> Result<(), BuildError> {
+        self.resources.append_all(other.resources)?;
+        self.merge_config(&other.config)
+    }
+
+    fn merge_config(&mut self, config: &TransformerConfig) -> Result<(), BuildError> {
+        self.config
+            .merge(config)
+            .map_err(|conflict| BuildError::new(BuildErrorKind::Transformer, conflict.to_string()))
+    }
+}
+
+/// One kustomization being built.
+struct Target<'a> {
+    context: Context<'a>,
+    file: Arc<KustomizationFile>,
+}
+
+/// Builds the overlay at `overlay` and does what is done at the root only.
+pub(super) fn build_root(
+    tree: &SourceTree,
+    overlay: &str,
+    warnings: &RefCell<Vec<Warning>>,
+) -> Result<Vec<Resource>, BuildError> {
+    let loader = Loader::new(tree, overlay)?;
+    let context = Context::new(loader, Scopes::builtin(), warnings);
+    let target = Target::load(context)?;
+    let accumulated = target.accumulate(Accumulator::default())?;
+    Ok(accumulated.resources.into_resources())
+}
+
+impl<'a> Target<'a> {
+    fn load(context: Context<'a>) -> Result<Self, BuildError> {
+        let file = context.loader.kustomization()?;
+        for warning in &file.deprecated {
+            context.warn(warning.message.clone(), warning.origin);
+        }
+        Ok(Self { context, file })
+    }
+
+    /// Everything of one kustomization, on top of what `gathered` holds (a component's parent's
+    /// resources).
+    fn accumulate(&self, mut gathered: Accumulator) -> Result<Accumulator, BuildError> {
+        let fields = &self.file.kustomization;
+        self.accumulate_resources(&mut gathered, &fields.resources)?;
+        gathered.merge_config(&TransformerConfig::builtin())?;
+        self.accumulate_components(&mut gathered, &fields.components)?;
+        Ok(gathered)
+    }
+
+    fn accumulate_resources(
+        &self,
+        gathered: &mut Accumulator,
+        paths: &[Located],
+    ) -> Result<(), BuildError> {
+        paths.iter().try_for_each(|path| self.accumulate_resource(gathered, path))
+    }
+
+    /// A file of resources, or a directory that is built.
+    fn accumulate_resource(
+        &self,
+        gathered: &mut Accumulator,
+        path: &Located,
+    ) -> Result<(), BuildError> {
+        if self.context.loader.find_file(path, path.origin)?.is_none() {
+            let loader = self.context.loader.enter(path)?;
+            let accumulated = self.build_directory(loader, Kind::Kustomization, None, path)?;
+            return gathered.merge(accumulated);
+        }
+        let doing = || format!("accumulating resources from '{path}'");
+        let resources = self.context.load_resources(path).map_err(|e| e.within(doing()))?;
+        resources
+            .into_iter()
+            .try_for_each(|resource| gathered.resources.append(resource))
+            .map_err(|error| error.within(doing()))
+    }
+
+    fn accumulate_components(
+        &self,
+        gathered: &mut Accumulator,
+        paths: &[Located],
+    ) -> Result<(), BuildError> {
+        for path in paths {
+            let loader = self.context.loader.enter(path)?;
+            let below = std::mem::take(gathered);
+            *gathered = self.build_directory(loader, Kind::Component, Some(below), path)?;
+        }
+        Ok(())
+    }
+
+    fn build_directory(
+        &self,
+        loader: Loader<'a>,
+        expected: Kind,
+        gathered: Option<Accumulator>,
+        path: &Located,
+    ) -> Result<Accumulator, BuildError> {
+        let directory = display_directory(loader.root()).to_owned();
+        let target =
+            Self::load(self.context.with_loader(loader)).map_err(|error| error.at(path.origin))?;
+        if target.file.kustomization.file_kind() != expected {
+            let message = match expected {
+                Kind::Component => format!("'{path}' is a kustomization, not a component"),
+                Kind::Kustomization => {
+                    format!("'{path}' is a component; list it under `components`")
+                }
+            };
+            return Err(BuildError::new(BuildErrorKind::Kustomization, message).at(path.origin));
+        }
+        target
+            .accumulate(gathered.unwrap_or_default())
+            .map_err(|error| error.within(format!("building '{directory}'")))
+    }
+}

@@ -1,0 +1,292 @@
+//! Reading texts into nodes, by the rules of the two YAML readers that kustomize uses.
+//!
+//! Resources and strategic merge patches are read by go-yaml version 3 through kyaml (`kio`):
+//! documents are split at lines that start with `---`, only the first document of each part counts,
+//! anchors and merge keys are expanded, and a key may stand twice. Kustomization files, JSON 6902
+//! patches and plugin configurations in them are read by version 2: YAML 1.1 words are bools, and
+//! the last of two equal keys counts.
+//!
+//! Source: kyaml v0.21.1 `kio/byteio_reader.go`, `yaml/rnode.go` (`deAnchor`); go.yaml.in/yaml.
+
+mod documents;
+mod resources;
+
+use super::error::{BuildError, BuildErrorKind};
+use super::node::{Entry, Map, Node, Scalar, Style, Tag, Text, Value};
+use super::origin::Origin;
+use super::source_tree::SourceFile;
+use crate::yaml::scalar::{Resolved, Rules, resolve};
+use crate::yaml::tree::{self, Kind, NodeId, Tree, YamlError};
+
+pub(crate) use documents::split_documents;
+pub(crate) use resources::{inline_resources, resources, resources_of};
+
+/// Reads the first document of a kustomization file or of another text that version 2 reads. An
+/// empty text is null.
+///
+/// # Errors
+/// [`BuildErrorKind::Yaml`] for a text that is no UTF-8 or no YAML.
+pub(crate) fn configuration(file: &SourceFile) -> Result<Node, BuildError> {
+    configuration_text(text_of(file)?, Origin::new(file.id, 1))
+}
+
+/// As [`configuration`], for a text that starts at `start`.
+///
+/// # Errors
+/// As [`configuration`].
+pub(crate) fn configuration_text(text: &str, start: Origin) -> Result<Node, BuildError> {
+    let text = Part { text, start };
+    let tree = tree::parse(text.text).map_err(|error| text.error(&error))?;
+    match tree.roots().first() {
+        None => Ok(Node::null(start)),
+        Some(root) => Converter::new(&tree, Rules::Kustomization, start).node(*root),
+    }
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// [`BuildErrorKind::Yaml`] if it is not UTF-8.
+pub(crate) fn text_of(file: &SourceFile) -> Result<&str, BuildError> {
+    std::str::from_utf8(&file.bytes).map_err(|error| {
+        let valid = &file.bytes[..error.valid_up_to()];
+        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
+        BuildError::new(BuildErrorKind::Yaml, "is not UTF-8 text")
+            .at(Origin::new(file.id, u32::try_from(line).unwrap_or(0)))
+    })
+}
+
+/// A text, and where its first line stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) start: Origin,
+}
+
+impl Part<'_> {
+    fn error(&self, error: &YamlError) -> BuildError {
+        let place = line_of(self.start, error.line);
+        let mut failed = BuildError::new(BuildErrorKind::Yaml, error.message.clone()).at(place);
+        failed.column = error.column;
+        failed
+    }
+}
+
+/// Line `line` (from 1) of a text whose first line is at `start`.
+fn line_of(start: Origin, line: u32) -> Origin {
+    let line = match start.line {
+        0 => 0,
+        first => first.saturating_add(line).saturating_sub(1),
+    };
+    Origin::new(start.file, line)
+}
+
+/// Makes nodes of a span tree.
+struct Converter<'t, 's> {
+    tree: &'t Tree<'s>,
+    rules: Rules,
+    start: Origin,
+}
+
+impl<'t, 's> Converter<'t, 's> {
+    fn new(tree: &'t Tree<'s>, rules: Rules, start: Origin) -> Self {
+        Self { tree, rules, start }
+    }
+
+    fn origin(&self, id: NodeId) -> Origin {
+        line_of(self.start, self.tree.node(id).line)
+    }
+
+    fn error(&self, id: NodeId, message: &str) -> BuildError {
+        let mut error = BuildError::new(BuildErrorKind::Yaml, message).at(self.origin(id));
+        error.column = self.tree.node(id).column;
+        error
+    }
+
+    fn node(&self, id: NodeId) -> Result<Node, BuildError> {
+        let id = self.tree.target(id);
+        let value = match &self.tree.node(id).kind {
+            Kind::Scalar { .. } => Value::Scalar(self.scalar(id)?),
+            Kind::Seq { .. } => Value::Seq(self.items(id)?),
+            Kind::Map { .. } => Value::Map(self.map(id)?),
+            Kind::Alias { .. } => return Err(self.error(id, "an alias of an alias")),
+        };
+        Ok(Node { value, origin: self.origin(id) })
+    }
+
+    fn items(&self, id: NodeId) -> Result<Vec<Node>, BuildError> {
+        self.tree.items(id).iter().map(|item| self.node(*item)).collect()
+    }
+
+    fn scalar(&self, id: NodeId) -> Result<Scalar, BuildError> {
+        let node = self.tree.node(id);
+        let (Some(text), Some(style)) = (node.scalar(), node.style()) else {
+            return Err(self.error(id, "a key must be a scalar"));
+        };
+        let style = match style {
+            tree::Style::Plain => Style::Plain,
+            tree::Style::SingleQuoted => Style::SingleQuoted,
+            tree::Style::DoubleQuoted => Style::DoubleQuoted,
+            tree::Style::Literal => Style::Literal,
+            tree::Style::Folded => Style::Folded,
+        };
+        let tag = match node.tag.as_deref() {
+            None | Some("!") => self.implicit_tag(text, style),
+            Some(tag) => self.explicit_tag(id, tag, text)?,
+        };
+        Ok(Scalar { text: Text::from(text), tag, style })
+    }
+
+    fn implicit_tag(&self, text: &str, style: Style) -> Tag {
+        if style != Style::Plain {
+            return Tag::Str;
+        }
+        if text == "<<" {
+            return Tag::Merge;
+        }
+        tag_of(resolve(text, self.rules))
+    }
+
+    fn explicit_tag(&self, id: NodeId, tag: &str, text: &str) -> Result<Tag, BuildError> {
+        let wanted = match tag {
+            "!!null" => Tag::Null,
+            "!!bool" => Tag::Bool,
+            "!!int" => Tag::Int,
+            "!!float" => Tag::Float,
+            "!!timestamp" if self.rules == Rules::Resource => Tag::Timestamp,
+            "!!binary" => return Ok(Tag::Binary),
+            "!!merge" => return Ok(Tag::Merge),
+            _ => return Ok(Tag::Str),
+        };
+        let is = tag_of(resolve(text, self.rules));
+        if is == wanted || (wanted == Tag::Float && is == Tag::Int) {
+            return Ok(wanted);
+        }
+        Err(self.error(id, &format!("cannot read `{text}` as {tag}")))
+    }
+
+    fn map(&self, id: NodeId) -> Result<Map, BuildError> {
+        match self.rules {
+            Rules::Resource => self.resource_map(id),
+            Rules::Kustomization => self.configuration_map(id),
+        }
+    }
+
+    /// kyaml's `deAnchor`: own entries first, then what merge keys add; a key may stand twice.
+    fn resource_map(&self, id: NodeId) -> Result<Map, BuildError> {
+        let pairs = self.tree.pairs(id);
+        let mut map = Map::with_capacity(pairs.len());
+        let mut merged = None;
+        for (key, value) in pairs {
+            let key_node = self.scalar(self.tree.target(key))?;
+            if &*key_node.text != "<<" {
+                let value = self.node(value)?;
+                map.entries_mut().push(Entry { key: key_node, value });
+            } else if key_node.tag == Tag::Merge && merged.replace(value).is_some() {
+                return Err(self.error(key, "two merge keys in one object"));
+            }
+        }
+        if let Some(merged) = merged {
+            let own = map.len();
+            self.add_merged(&mut map, merged, own)?;
+        }
+        Ok(map)
+    }
+
+    /// Adds the entries of a merge key's value behind the first `own` entries, which stay.
+    fn add_merged(&self, map: &mut Map, value: NodeId, own: usize) -> Result<(), BuildError> {
+        let id = self.tree.target(value);
+        match &self.tree.node(id).kind {
+            Kind::Map { .. } => {
+                for entry in self.resource_map(id)?.into_entries() {
+                    match map.position(&entry.key.text) {
+                        Some(at) if at < own => {}
+                        Some(at) => map.entries_mut()[at] = entry,
+                        None => map.entries_mut().push(entry),
+                    }
+                }
+                Ok(())
+            }
+            // Earlier maps of the list override later ones.
+            Kind::Seq { .. } if id == value => {
+                let items = self.tree.items(id).iter().rev();
+                items.copied().try_for_each(|item| {
+                    match self.tree.node(self.tree.target(item)).kind {
+                        Kind::Map { .. } => self.add_merged(map, item, own),
+                        _ => Err(self.error(item, "only objects can be merged")),
+                    }
+                })
+            }
+            _ => Err(self.error(value, "only an object or a list of objects can be merged")),
+        }
+    }
+
+    /// Version 2: the last of two equal keys counts, and a merge key counts where it stands.
+    fn configuration_map(&self, id: NodeId) -> Result<Map, BuildError> {
+        let pairs = self.tree.pairs(id);
+        let mut map = Map::with_capacity(pairs.len());
+        for (key, value) in pairs {
+            let key_node = self.scalar(self.tree.target(key))?;
+            if key_node.tag == Tag::Merge {
+                self.merge_here(&mut map, value)?;
+                continue;
+            }
+            let key_node = self.configuration_key(key, key_node)?;
+            let value = self.node(value)?;
+            put(&mut map, Entry { key: key_node, value });
+        }
+        Ok(map)
+    }
+
+    fn merge_here(&self, map: &mut Map, value: NodeId) -> Result<(), BuildError> {
+        let id = self.tree.target(value);
+        match &self.tree.node(id).kind {
+            Kind::Map { .. } => {
+                let entries = self.configuration_map(id)?.into_entries();
+                entries.into_iter().for_each(|entry| put(map, entry));
+                Ok(())
+            }
+            Kind::Seq { .. } if id == value => {
+                let items = self.tree.items(id).iter().rev();
+                items.copied().try_for_each(|item| {
+                    match self.tree.node(self.tree.target(item)).kind {
+                        Kind::Map { .. } => self.merge_here(map, item),
+                        _ => Err(self.error(item, "only objects can be merged")),
+                    }
+                })
+            }
+            _ => Err(self.error(value, "only an object or a list of objects can be merged")),
+        }
+    }
+
+    /// A key as sigs.k8s.io/yaml makes a JSON key of it.
+    fn configuration_key(&self, id: NodeId, mut key: Scalar) -> Result<Scalar, BuildError> {
+        let text = match (key.tag, resolve(&key.text, self.rules)) {
+            (Tag::Null, _) => return Err(self.error(id, "a key must not be null")),
+            (Tag::Bool, Resolved::Bool(value)) => Text::from(value.to_string()),
+            (Tag::Int, Resolved::Int(value)) => Text::from(value.to_string()),
+            _ => return Ok(key),
+        };
+        key.text = text;
+        Ok(key)
+    }
+}
+
+fn put(map: &mut Map, entry: Entry) {
+    match map.position(&entry.key.text) {
+        Some(at) => map.entries_mut()[at] = entry,
+        None => map.entries_mut().push(entry),
+    }
+}
+
+/// The tag that goes with what a plain scalar resolves to.
+pub(crate) fn tag_of(resolved: Resolved) -> Tag {
+    match resolved {
+        Resolved::Null => Tag::Null,
+        Resolved::Bool(_) => Tag::Bool,
+        Resolved::Int(_) => Tag::Int,
+        Resolved::Float(_) => Tag::Float,
+        Resolved::Str => Tag::Str,
+        Resolved::Timestamp => Tag::Timestamp,
+    }
+}

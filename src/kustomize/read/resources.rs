@@ -1,0 +1,143 @@
+//! Reading the Kubernetes objects of a text.
+//!
+//! Source: kustomize api `resource/factory.go`, kyaml `kio/byteio_reader.go`,
+//! `yaml/rnode.go` (`GetValidatedMetadata`).
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use super::{Converter, Part, split_documents, text_of};
+use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::node::{Node, Text, Value};
+use crate::kustomize::origin::Origin;
+use crate::kustomize::source_tree::SourceFile;
+use crate::yaml::scalar::Rules;
+use crate::yaml::tree;
+
+/// The objects of a file: every document, and the items of lists.
+///
+/// # Errors
+/// [`BuildErrorKind::Yaml`] for a text that is no YAML, [`BuildErrorKind::Resource`] for a document
+/// that is no Kubernetes object.
+pub(crate) fn resources(file: &SourceFile) -> Result<Vec<Node>, BuildError> {
+    resources_of(text_of(file)?, Origin::new(file.id, 1))
+}
+
+/// The objects of a text that stands in another file, all at the place where it starts.
+///
+/// # Errors
+/// As [`resources`].
+pub(crate) fn inline_resources(text: &str, place: Origin) -> Result<Vec<Node>, BuildError> {
+    let mut nodes = resources_of(text, Origin::new(place.file, 0))?;
+    nodes.iter_mut().for_each(|node| node.set_origin_deep(place));
+    Ok(nodes)
+}
+
+/// The objects of a text whose first line is at `start`.
+///
+/// # Errors
+/// As [`resources`].
+pub(crate) fn resources_of(text: &str, start: Origin) -> Result<Vec<Node>, BuildError> {
+    let text: Cow<'_, str> =
+        if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() };
+    let parts = split_documents(Part { text: &text, start })?;
+    let alone = parts.len() == 1;
+    let mut nodes = Vec::with_capacity(parts.len());
+    for part in parts {
+        let Some(node) = first_document(part)? else { continue };
+        match node {
+            list if alone && is_plain_list(&list) => nodes.append(&mut items_of(list)),
+            node => nodes.push(node),
+        }
+    }
+    expand_lists(checked(nodes)?)
+}
+
+/// The first document of a part; `None` if there is none, or null.
+fn first_document(part: Part<'_>) -> Result<Option<Node>, BuildError> {
+    let tree = tree::parse(part.text).map_err(|error| part.error(&error))?;
+    let Some(root) = tree.roots().first() else { return Ok(None) };
+    let node = Converter::new(&tree, Rules::Resource, part.start).node(*root)?;
+    Ok(Some(node).filter(|node| !node.is_null()))
+}
+
+/// `kind: List` (or `ResourceList`) with items or a function's configuration, which kyaml unpacks
+/// where it is the only document.
+fn is_plain_list(node: &Node) -> bool {
+    let kind = node.get("kind").and_then(Node::as_str);
+    matches!(kind, Some("List" | "ResourceList"))
+        && (node.get("items").is_some() || node.get("functionConfig").is_some())
+}
+
+fn items_of(list: Node) -> Vec<Node> {
+    let Value::Map(mut map) = list.value else { return Vec::new() };
+    match map.remove("items").map(|items| items.value) {
+        Some(Value::Seq(items)) => items,
+        _ => Vec::new(),
+    }
+}
+
+/// Drops what is empty and refuses what is no object (`dropBadNodes`).
+fn checked(nodes: Vec<Node>) -> Result<Vec<Node>, BuildError> {
+    let mut kept = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        if !node.is_nil_or_empty() {
+            check_metadata(&node)?;
+            kept.push(node);
+        }
+    }
+    Ok(kept)
+}
+
+/// kyaml's `GetValidatedMetadata`: a kind, and a name unless the kind ends in `List`.
+///
+/// # Errors
+/// [`BuildErrorKind::Resource`].
+pub(crate) fn check_metadata(node: &Node) -> Result<(), BuildError> {
+    let refuse =
+        |message: &str| Err(BuildError::new(BuildErrorKind::Resource, message).at(node.origin));
+    let kind = text_at(node, &["kind"]);
+    let name = text_at(node, &["metadata", "name"]);
+    if kind.is_empty() {
+        return refuse("not a Kubernetes object: `kind` is missing");
+    }
+    if kind.ends_with("List") || !name.is_empty() {
+        return Ok(());
+    }
+    refuse(&format!("the {kind} has no `metadata.name`"))
+}
+
+fn text_at<'n>(node: &'n Node, path: &[&str]) -> &'n str {
+    node.lookup(path).and_then(Node::as_str).unwrap_or("")
+}
+
+/// Puts the items of every `…List` behind all other objects (`inlineAnyEmbeddedLists`).
+fn expand_lists(nodes: Vec<Node>) -> Result<Vec<Node>, BuildError> {
+    let is_list = |node: &Node| text_at(node, &["kind"]).ends_with("List");
+    if !nodes.iter().any(is_list) {
+        return Ok(nodes);
+    }
+    let mut expanded = Vec::with_capacity(nodes.len());
+    let mut queue = VecDeque::from(nodes);
+    while let Some(node) = queue.pop_front() {
+        if !is_list(&node) || node.get("items").is_none() {
+            expanded.push(node);
+            continue;
+        }
+        queue.extend(checked(list_items(node)?)?);
+    }
+    Ok(expanded)
+}
+
+fn list_items(list: Node) -> Result<Vec<Node>, BuildError> {
+    let items = list.get("items");
+    match items.map(|items| &items.value) {
+        Some(Value::Seq(_)) | None => Ok(items_of(list)),
+        Some(_) if items.is_some_and(Node::is_null) => Ok(Vec::new()),
+        Some(_) => {
+            let kind = Text::from(text_at(&list, &["kind"]));
+            let message = format!("`items` of the {kind} must be a list");
+            Err(BuildError::new(BuildErrorKind::Resource, message).at(list.origin))
+        }
+    }
+}
