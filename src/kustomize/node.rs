@@ -64,13 +64,16 @@ pub struct Scalar {
     pub tag: Tag,
     /// How it was written.
     pub style: Style,
+    /// Not 0: one value with the others of its resource that have the same number
+    /// ([`super::build::SharedValue`]).
+    pub shared: u32,
 }
 
 impl Scalar {
     /// A scalar whose type is left to its text when it is printed (kyaml `NewScalarRNode`).
     #[must_use]
     pub fn untagged(text: impl Into<Text>) -> Self {
-        Self { text: text.into(), tag: Tag::Unset, style: Style::Plain }
+        Self { text: text.into(), tag: Tag::Unset, style: Style::Plain, shared: 0 }
     }
 
     /// A string, whatever its text looks like (kyaml `NewStringRNode`).
@@ -78,13 +81,13 @@ impl Scalar {
     pub fn string(text: impl Into<Text>) -> Self {
         let text = text.into();
         let style = if text.contains('\n') { Style::Literal } else { Style::Plain };
-        Self { text, tag: Tag::Str, style }
+        Self { text, tag: Tag::Str, style, shared: 0 }
     }
 
     /// The explicit `null`.
     #[must_use]
     pub fn null() -> Self {
-        Self { text: Text::from("null"), tag: Tag::Null, style: Style::Plain }
+        Self { text: Text::from("null"), tag: Tag::Null, style: Style::Plain, shared: 0 }
     }
 }
 
@@ -374,9 +377,11 @@ impl Node {
 
     /// Sets the value and keeps the style a scalar was written in, as kyaml's setters do.
     pub fn replace_keeping_style(&mut self, mut value: Node) {
-        let style = self.as_scalar().map_or(Style::Plain, |scalar| scalar.style);
+        let (style, shared) =
+            self.as_scalar().map_or((Style::Plain, 0), |scalar| (scalar.style, scalar.shared));
         if let Some(scalar) = value.as_scalar_mut() {
             scalar.style = style;
+            scalar.shared = shared;
         }
         *self = value;
     }

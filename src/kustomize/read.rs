@@ -134,7 +134,7 @@ impl<'t, 's> Converter<'t, 's> {
             None | Some("!") => self.implicit_tag(text, style),
             Some(tag) => self.explicit_tag(id, tag, text)?,
         };
-        Ok(Scalar { text: Text::from(text), tag, style })
+        Ok(Scalar { text: Text::from(text), tag, style, shared: 0 })
     }
 
     fn implicit_tag(&self, text: &str, style: Style) -> Tag {

@@ -9,6 +9,7 @@
 
 use std::fmt;
 
+use super::build::SharedValue;
 use super::node::{Map, Node, Scalar, Text};
 use super::origin::Origin;
 use super::scope::Scopes;
@@ -184,6 +185,8 @@ pub struct Resource {
     pub allow_name_change: bool,
     /// For a patch: whether it may change its target's kind.
     pub allow_kind_change: bool,
+    /// Labels and annotations that are one value in several places.
+    pub shared: Vec<SharedValue>,
     scopes: Scopes,
 }
 
@@ -203,6 +206,7 @@ impl Resource {
             needs_hash: false,
             allow_name_change: false,
             allow_kind_change: false,
+            shared: Vec::new(),
             scopes,
         }
     }

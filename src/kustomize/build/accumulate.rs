@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::context::{Context, Loader};
 use super::transformer_config::TransformerConfig;
+use super::transformers;
 use crate::kustomize::error::{BuildError, BuildErrorKind, Warning};
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::Resource;
@@ -70,6 +71,8 @@ impl<'a> Target<'a> {
         self.accumulate_resources(&mut gathered, &fields.resources)?;
         gathered.merge_config(&TransformerConfig::builtin())?;
         self.accumulate_components(&mut gathered, &fields.components)?;
+        let (resources, config) = (&mut gathered.resources, &gathered.config);
+        transformers::run_builtin(resources, fields, config, &self.context)?;
         Ok(gathered)
     }
 

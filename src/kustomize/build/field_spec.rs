@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use crate::kustomize::types::FieldSpecField;
+
 /// A field of the kinds that group, version and kind select; an empty part selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldSpec {
@@ -31,6 +33,19 @@ pub(crate) struct NameBackReferences {
     pub(crate) kind: Cow<'static, str>,
     /// The fields that may refer to it.
     pub(crate) referrers: FieldSpecs,
+}
+
+impl From<&FieldSpecField> for FieldSpec {
+    fn from(field: &FieldSpecField) -> Self {
+        let owned = |text: &str| Cow::Owned(text.to_owned());
+        Self {
+            group: owned(&field.group),
+            version: owned(&field.version),
+            kind: owned(&field.kind),
+            path: owned(&field.path),
+            create: field.create,
+        }
+    }
 }
 
 /// A list of field specs, borrowed from the tables until something is merged into it.

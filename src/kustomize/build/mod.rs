@@ -6,14 +6,23 @@
 
 pub(crate) mod absorb;
 mod accumulate;
+mod annotations;
 pub(crate) mod context;
 pub(crate) mod emit;
+mod field_path;
 mod field_spec;
 mod go_regexp;
+mod images;
 mod label_selector;
+mod labels;
+mod namespace;
 mod order;
+mod prefix_suffix;
+mod replicas;
+mod shared_values;
 pub(crate) mod tables;
 mod transformer_config;
+mod transformers;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -21,6 +30,8 @@ use std::sync::Arc;
 use super::error::BuildError;
 use super::rendered::Rendered;
 use super::source_tree::SourceTree;
+
+pub use shared_values::SharedValue;
 
 /// Builds the overlay at `overlay` (a path of the tree, relative to the boundary) as `kustomize
 /// build` does.

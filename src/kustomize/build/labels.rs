@@ -1,0 +1,75 @@
+//! Labels: `labels` with all its options, and `commonLabels`.
+//!
+//! Source: kustomize `api/filters/labels`, `api/internal/target/kusttarget_configplugin.go`.
+
+use super::field_path::{Create, FieldPathError, apply_specs, set_entry, string_node};
+use super::field_spec::{FieldSpec, FieldSpecs, merge_all, merge_one};
+use super::shared_values::{settle, share};
+use super::transformer_config::TransformerConfig;
+use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::node::Node;
+use crate::kustomize::resmap::ResMap;
+use crate::kustomize::types::{Label, StringMap};
+
+/// The fields that one entry of `labels` sets.
+///
+/// # Errors
+/// [`BuildErrorKind::Transformer`] where its own fields disagree with the configured ones.
+pub(crate) fn specs_of(
+    label: &Label,
+    config: &TransformerConfig,
+) -> Result<FieldSpecs, BuildError> {
+    let mut specs: FieldSpecs = label.field_specs.iter().map(FieldSpec::from).collect();
+    let mut merge = || {
+        merge_all(&mut specs, &config.labels)?;
+        if label.include_selectors {
+            return merge_all(&mut specs, &config.common_labels);
+        }
+        if label.include_templates {
+            merge_all(&mut specs, &config.template_labels)?;
+        }
+        let metadata =
+            FieldSpec { path: "metadata/labels".into(), create: true, ..FieldSpec::default() };
+        merge_one(&mut specs, &metadata)
+    };
+    merge().map_err(|error| {
+        BuildError::new(BuildErrorKind::Transformer, format!("labels: {error}")).at(label.origin)
+    })?;
+    Ok(specs)
+}
+
+/// Sets `pairs` in the fields of `specs` on every resource.
+///
+/// # Errors
+/// [`BuildErrorKind::Transformer`] where something else than a map stands in such a field.
+pub(crate) fn set_labels(
+    resmap: &mut ResMap,
+    pairs: &StringMap,
+    specs: &FieldSpecs,
+) -> Result<(), BuildError> {
+    set_pairs(resmap, pairs, specs)
+}
+
+/// What labels and annotations share: each pair goes into the map at the end of each path.
+pub(crate) fn set_pairs(
+    resmap: &mut ResMap,
+    pairs: &StringMap,
+    specs: &FieldSpecs,
+) -> Result<(), BuildError> {
+    if pairs.is_empty() {
+        return Ok(());
+    }
+    for resource in resmap.resources_mut() {
+        for (key, value) in pairs {
+            let text = string_node(&value.text, value.origin);
+            let one = share(&mut resource.shared, text.clone());
+            let set = |node: &mut Node| -> Result<(), FieldPathError> {
+                let is_new = node.get(key).is_none();
+                set_entry(node, key, if is_new { &one } else { &text })
+            };
+            apply_specs(&mut resource.node, specs.iter(), Create::Map, value.origin, set)?;
+        }
+        settle(resource);
+    }
+    Ok(())
+}

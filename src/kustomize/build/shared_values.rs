@@ -1,0 +1,106 @@
+//! Values that stand in several places of one resource and are one value for kustomize.
+//!
+//! When a label or an annotation is added, kyaml puts one and the same node into every field of the
+//! resource that gets it. Whatever writes that node later (a patch of one of the places, another
+//! label transformer, a replacement) changes all of them. Here each place holds its own scalar; the
+//! ones that are one node carry the same number, and [`settle`] carries a change to the others.
+//!
+//! Source: kustomize `api/filters/filtersutil/setters.go` (`SetEntry` makes one node for all calls),
+//! kyaml `FieldSetter` (adds that node, or overwrites in place).
+
+use crate::kustomize::node::{Node, Scalar, Value};
+use crate::kustomize::origin::Origin;
+use crate::kustomize::resource::Resource;
+
+/// What every place of one shared value held when it was last the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedValue {
+    scalar: Scalar,
+    origin: Origin,
+}
+
+/// Makes `node` a shared value of `resource` and returns it for the first of its places.
+pub(crate) fn share(shared: &mut Vec<SharedValue>, mut node: Node) -> Node {
+    let number = u32::try_from(shared.len() + 1).unwrap_or(0);
+    if let Value::Scalar(scalar) = &mut node.value {
+        scalar.shared = number;
+        shared.push(SharedValue { scalar: scalar.clone(), origin: node.origin });
+    }
+    node
+}
+
+/// Carries what was written to one place of a shared value to its other places.
+///
+/// To be called after everything that may write a label or an annotation in place.
+pub(crate) fn settle(resource: &mut Resource) {
+    if resource.shared.is_empty() {
+        return;
+    }
+    let mut changed = false;
+    let mut now = resource.shared.clone();
+    find_changes(&resource.node, &resource.shared, &mut |at, value| {
+        changed = true;
+        now[at] = value;
+    });
+    if changed {
+        resource.shared = now;
+        write_all(&mut resource.node, &resource.shared);
+    }
+}
+
+/// Ends all sharing: the resource was printed and read again, as JSON patches do.
+pub(crate) fn forget(resource: &mut Resource) {
+    if !resource.shared.is_empty() {
+        resource.shared.clear();
+        clear_numbers(&mut resource.node);
+    }
+}
+
+fn index(scalar: &Scalar, shared: &[SharedValue]) -> Option<usize> {
+    let index = usize::try_from(scalar.shared).ok()?.checked_sub(1)?;
+    (index < shared.len()).then_some(index)
+}
+
+/// In the order in which a strategic merge walks: sorted by key. The last change counts.
+fn find_changes(node: &Node, before: &[SharedValue], report: &mut impl FnMut(usize, SharedValue)) {
+    match &node.value {
+        Value::Scalar(scalar) => {
+            let Some(at) = index(scalar, before) else { return };
+            let old = &before[at].scalar;
+            if scalar.text != old.text || scalar.tag != old.tag {
+                report(at, SharedValue { scalar: scalar.clone(), origin: node.origin });
+            }
+        }
+        Value::Seq(items) => items.iter().for_each(|item| find_changes(item, before, report)),
+        Value::Map(map) => {
+            let mut entries: Vec<_> = map.entries().iter().collect();
+            entries.sort_by(|a, b| a.key.text.cmp(&b.key.text));
+            entries.iter().for_each(|entry| find_changes(&entry.value, before, report));
+        }
+    }
+}
+
+fn write_all(node: &mut Node, shared: &[SharedValue]) {
+    match &mut node.value {
+        Value::Scalar(scalar) => {
+            if let Some(at) = index(scalar, shared) {
+                scalar.clone_from(&shared[at].scalar);
+                node.origin = shared[at].origin;
+            }
+        }
+        Value::Seq(items) => items.iter_mut().for_each(|item| write_all(item, shared)),
+        Value::Map(map) => {
+            map.entries_mut().iter_mut().for_each(|entry| write_all(&mut entry.value, shared));
+        }
+    }
+}
+
+fn clear_numbers(node: &mut Node) {
+    match &mut node.value {
+        Value::Scalar(scalar) => scalar.shared = 0,
+        Value::Seq(items) => items.iter_mut().for_each(clear_numbers),
+        Value::Map(map) => {
+            map.entries_mut().iter_mut().for_each(|entry| clear_numbers(&mut entry.value));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The builtin transformers of one kustomization, in kustomize's fixed order.
+//!
+//! Source: kustomize `api/internal/target/kusttarget_configplugin.go`
+//! (`configureBuiltinTransformers`).
+
+use super::annotations::set_annotations;
+use super::context::Context;
+use super::images::set_images;
+use super::labels::{set_labels, specs_of};
+use super::namespace::{NamespaceTransformer, RoleBindingSubjects};
+use super::prefix_suffix::{Affix, add_affix};
+use super::replicas::set_replicas;
+use super::transformer_config::TransformerConfig;
+use crate::kustomize::error::BuildError;
+use crate::kustomize::resmap::ResMap;
+use crate::kustomize::types::Kustomization;
+
+/// Runs every transformer that the fields of `fields` ask for over `resources`.
+///
+/// # Errors
+/// As the transformers.
+pub(super) fn run_builtin(
+    resources: &mut ResMap,
+    fields: &Kustomization,
+    config: &TransformerConfig,
+    _context: &Context<'_>,
+) -> Result<(), BuildError> {
+    // patchesStrategicMerge, patches
+    NamespaceTransformer {
+        namespace: &fields.namespace,
+        specs: &config.namespace,
+        unset_only: false,
+        subjects: RoleBindingSubjects::default(),
+    }
+    .transform(resources)?;
+    if !fields.name_prefix.is_empty() {
+        add_affix(resources, Affix::Prefix, &fields.name_prefix, &config.name_prefix)?;
+    }
+    if !fields.name_suffix.is_empty() {
+        add_affix(resources, Affix::Suffix, &fields.name_suffix, &config.name_suffix)?;
+    }
+    for label in &fields.labels {
+        set_labels(resources, &label.pairs, &specs_of(label, config)?)?;
+    }
+    set_labels(resources, &fields.common_labels, &config.common_labels)?;
+    set_annotations(resources, &fields.common_annotations, &config.common_annotations)?;
+    // patchesJson6902
+    for replica in &fields.replicas {
+        set_replicas(resources, replica, &config.replicas)?;
+    }
+    for image in &fields.images {
+        set_images(resources, image, &config.images)?;
+    }
+    // replacements
+    Ok(())
+}
