@@ -2,7 +2,18 @@
 
 use std::fs;
 use std::io;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
+
+/// What stands in a temporary tree; all paths are relative to its top, `/` between their parts.
+#[derive(Clone, Debug, Default)]
+pub struct Layout<'a> {
+    /// Files and their bytes.
+    pub files: Vec<(&'a str, &'a [u8])>,
+    /// Directories that are there even if they are empty.
+    pub directories: Vec<&'a str>,
+    /// Links and what they lead to; one whose place is taken is left out.
+    pub links: Vec<(&'a str, &'a str)>,
+}
 
 /// A directory that is removed when this is dropped.
 #[derive(Debug)]
@@ -15,38 +26,54 @@ impl TemporaryTree {
     }
 }
 
-/// Writes `files` (relative paths and their bytes) and the empty `directories` below a new temporary directory.
+/// Makes a new temporary directory that holds `layout`.
 ///
 /// # Errors
 /// Where a path is not relative and normal, or the operating system says no.
-pub fn copy_to_temporary<'a>(
-    files: impl IntoIterator<Item = (&'a str, &'a [u8])>,
-    directories: impl IntoIterator<Item = &'a str>,
-) -> io::Result<TemporaryTree> {
+pub fn copy_to_temporary(layout: &Layout<'_>) -> io::Result<TemporaryTree> {
     let parent = fs::canonicalize(std::env::temp_dir())?;
     let tree = tempfile::Builder::new().prefix("overlay-").tempdir_in(parent)?;
-    for directory in directories {
-        fs::create_dir_all(tree.path().join(own_path(directory)?))?;
+    let top = tree.path();
+    for directory in &layout.directories {
+        fs::create_dir_all(own_path(top, directory)?)?;
     }
-    for (path, bytes) in files {
-        let path = tree.path().join(own_path(path)?);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
+    for (path, bytes) in &layout.files {
+        let path = own_path(top, path)?;
+        create_parent(&path)?;
         write(&path, bytes)?;
+    }
+    let mut links = layout.links.clone();
+    links.sort_unstable();
+    for (path, target) in links {
+        let (path, target) = (own_path(top, path)?, own_path(top, target)?);
+        if path.symlink_metadata().is_err() {
+            create_parent(&path)?;
+            link(&target, &path)?;
+        }
     }
     Ok(TemporaryTree(tree))
 }
 
-/// `path` where it stays below what it is joined to.
-fn own_path(path: &str) -> io::Result<&Path> {
+/// `path` below `top`, where it stays there.
+fn own_path(top: &Path, path: &str) -> io::Result<PathBuf> {
     let own = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    match own {
-        true => Ok(Path::new(path)),
-        false => {
-            Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{path}: not below the top")))
-        }
-    }
+    let outside = || io::Error::new(io::ErrorKind::InvalidInput, format!("{path}: not below the top"));
+    own.then(|| top.join(path)).ok_or_else(outside)
+}
+
+fn create_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}
+
+#[cfg(unix)]
+fn link(target: &Path, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, path: &Path) -> io::Result<()> {
+    let message = format!("{}: symbolic links need Unix", path.display());
+    Err(io::Error::new(io::ErrorKind::Unsupported, message))
 }
 
 #[allow(clippy::disallowed_methods, reason = "`write` is the one place")]
@@ -59,11 +86,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_copy_holds_the_files_and_goes_away() {
-        let files = [("a/b", b"text".as_slice()), ("c", b"")];
-        let tree = copy_to_temporary(files, ["empty/dir"]).unwrap();
+    fn the_copy_holds_the_layout_and_goes_away() {
+        let layout = Layout {
+            files: vec![("a/b", b"text"), ("c", b"")],
+            directories: vec!["empty/dir"],
+            links: vec![("link", "a"), ("link/b", "c"), ("d/b", "a/b")],
+        };
+        let tree = copy_to_temporary(&layout).unwrap();
         let top = tree.path().to_path_buf();
         assert_eq!(fs::read(top.join("a/b")).unwrap(), b"text");
+        assert_eq!(fs::read(top.join("link/b")).unwrap(), b"text");
+        assert_eq!(fs::read(top.join("d/b")).unwrap(), b"text");
         assert!(top.join("empty/dir").is_dir());
         drop(tree);
         assert!(!top.exists());
@@ -72,7 +105,10 @@ mod tests {
     #[test]
     fn no_path_leaves_the_copy() {
         for path in ["../x", "/x", "a/../../x"] {
-            assert!(copy_to_temporary([(path, b"".as_slice())], []).is_err(), "{path}");
+            let file = Layout { files: vec![(path, b"")], ..Layout::default() };
+            assert!(copy_to_temporary(&file).is_err(), "{path}");
+            let link = Layout { links: vec![("l", path)], ..Layout::default() };
+            assert!(copy_to_temporary(&link).is_err(), "{path}");
         }
     }
 }

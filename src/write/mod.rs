@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
-pub use tree::{TemporaryTree, copy_to_temporary};
+pub use tree::{Layout, TemporaryTree, copy_to_temporary};
 
 /// One file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
