@@ -91,7 +91,10 @@ impl Ui {
                 if self.verbosity > Verbosity::Quiet {
                     print_stderr(&report.notes.render(self.color_stderr));
                 }
-                let printed = print_stdout(report.human.render(self.color_stdout).as_bytes());
+                let printed = match &report.data {
+                    Some(bytes) => print_stdout(bytes),
+                    None => print_stdout(report.human.render(self.color_stdout).as_bytes()),
+                };
                 if let Some(error) = &report.error {
                     print_stderr(&error_text(error).render(self.color_stderr));
                 }

@@ -3,6 +3,7 @@
 //! The doc comments of the structs are the reference that `--help` prints. Each command is a file
 //! with its arguments and a `to_request`; what the command does lives in [`crate::ops`].
 
+mod look;
 mod options;
 mod pin;
 mod usage;
@@ -44,6 +45,8 @@ struct Cli {
 
 #[derive(Clone, Debug, Subcommand)]
 enum Command {
+    List(look::ListArgs),
+    Build(look::BuildArgs),
     Pin(pin::PinArgs),
 }
 
@@ -51,12 +54,16 @@ impl Command {
     /// Its words, as in the `command` of the JSON form.
     fn name(&self) -> &'static str {
         match self {
+            Self::List(_) => "list",
+            Self::Build(_) => "build",
             Self::Pin(_) => "pin",
         }
     }
 
     fn run(&self, context: &Context) -> Result<Report, Error> {
         match self {
+            Self::List(args) => ops::list::run(context, &args.directories()),
+            Self::Build(args) => ops::build::run(context, &args.overlays()),
             Self::Pin(args) => ops::pin::run(context, &args.to_request(context)?),
         }
     }
@@ -112,13 +119,11 @@ fn context(global: &GlobalOptions, environment: Environment) -> Result<Context, 
             Error::new(codes::NO_SUCH_DIRECTORY, format!("{}: {error}", directory.display()))
         })?;
     }
-    Ok(Context {
-        cwd,
-        root: global.root.clone(),
-        kustomize: global.kustomize.clone(),
-        timeout: global.timeout,
-        environment,
-    })
+    let mut context = Context::new(cwd, environment);
+    context.root.clone_from(&global.root);
+    context.kustomize.clone_from(&global.kustomize);
+    context.timeout = global.timeout;
+    Ok(context)
 }
 
 /// Replaces the panic message by a record of it.

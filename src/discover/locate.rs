@@ -45,23 +45,73 @@ pub fn locate(
     let mut found: Vec<Located> = Vec::new();
     for candidate in expand(place.cwd, typed)? {
         let (root, located) = locate_one(place, &candidate)?;
-        match &boundary {
-            Some((first_root, first)) if *first_root != root => {
-                let (first, second) = (first.clone(), located.typed);
-                return Err(DiscoverError::SeveralBoundaries { first, second });
-            }
-            _ => boundary = Some((root, located.typed.clone())),
-        }
+        merge_boundary(&mut boundary, root, located.typed.clone())?;
         if found.iter().all(|other| other.directory != located.directory) {
             found.push(located);
         }
     }
+    Ok((open_boundary(boundary)?, found))
+}
+
+/// The first boundary, which every other must be.
+fn merge_boundary(
+    boundary: &mut Option<(PathBuf, String)>,
+    root: PathBuf,
+    typed: String,
+) -> Result<(), DiscoverError> {
+    match boundary {
+        Some((first_root, first)) if *first_root != root => {
+            Err(DiscoverError::SeveralBoundaries { first: first.clone(), second: typed })
+        }
+        Some(_) => Ok(()),
+        None => {
+            *boundary = Some((root, typed));
+            Ok(())
+        }
+    }
+}
+
+fn open_boundary(boundary: Option<(PathBuf, String)>) -> Result<DiskFiles, DiscoverError> {
     let Some((root, typed)) = boundary else {
         return Err(DiscoverError::NoMatch { pattern: String::new() });
     };
-    let files =
-        DiskFiles::new(&root).map_err(|source| DiscoverError::Io { path: typed, source })?;
-    Ok((files, found))
+    DiskFiles::new(&root).map_err(|source| DiscoverError::Io { path: typed, source })
+}
+
+impl Located {
+    /// Its directory fit to be shown: `.` for the boundary itself.
+    pub fn shown(&self) -> String {
+        shown_directory(&self.directory)
+    }
+}
+
+/// A directory relative to the boundary, fit to be shown: `.` for the boundary itself.
+pub fn shown_directory(directory: &str) -> String {
+    if directory.is_empty() { ".".to_owned() } else { directory.to_owned() }
+}
+
+/// As [`locate`], for directories that need hold no kustomization file; relative to the boundary.
+///
+/// # Errors
+/// As [`locate`].
+pub fn locate_directories(
+    place: Place<'_>,
+    typed: &[OsString],
+) -> Result<(DiskFiles, Vec<String>), DiscoverError> {
+    let mut boundary: Option<(PathBuf, String)> = None;
+    let mut found = Vec::new();
+    for path in typed.iter().map(Path::new) {
+        let typed = shown(path);
+        let absolute = place.cwd.join(path);
+        let real = resolve(&absolute, path)?;
+        if !real.is_dir() {
+            return Err(DiscoverError::NoDirectory { path: path.to_path_buf() });
+        }
+        let root = find_boundary(place, &absolute, &real, &typed)?;
+        found.push(below_boundary(&root, &real, &typed)?);
+        merge_boundary(&mut boundary, root, typed)?;
+    }
+    Ok((open_boundary(boundary)?, found))
 }
 
 /// Patterns replaced by what they match; a name that exists as it is typed is no pattern.
@@ -81,20 +131,31 @@ fn expand(cwd: &Path, typed: &[OsString]) -> Result<Vec<PathBuf>, DiscoverError>
 fn locate_one(place: Place<'_>, path: &Path) -> Result<(PathBuf, Located), DiscoverError> {
     let typed = shown(path);
     let absolute = place.cwd.join(path);
-    let real = match fs::canonicalize(&absolute) {
-        Ok(real) if !path.as_os_str().is_empty() => real,
-        Err(e) if !is_absence(&e) => return Err(DiscoverError::Io { path: typed, source: e }),
-        _ => {
-            let siblings = absolute.parent().map(overlays_below).unwrap_or_default();
-            return Err(DiscoverError::NothingThere { typed, siblings });
-        }
-    };
+    let real = resolve(&absolute, path)?;
     let (directory, file) = split_kustomization(&real, &typed)?;
     let root = find_boundary(place, &absolute, &directory, &typed)?;
-    let below = directory.strip_prefix(&root).unwrap_or(Path::new(""));
-    let parts: Vec<&OsStr> = below.iter().collect();
-    let directory = slash_path(&parts).ok_or(DiscoverError::NotUtf8 { shown: typed.clone() })?;
+    let directory = below_boundary(&root, &directory, &typed)?;
     Ok((root, Located { typed, directory, file }))
+}
+
+/// The path after all links of what was typed as `path`.
+fn resolve(absolute: &Path, path: &Path) -> Result<PathBuf, DiscoverError> {
+    let typed = shown(path);
+    match fs::canonicalize(absolute) {
+        Ok(real) if !path.as_os_str().is_empty() => Ok(real),
+        Err(e) if !is_absence(&e) => Err(DiscoverError::Io { path: typed, source: e }),
+        _ => {
+            let siblings = absolute.parent().map(overlays_below).unwrap_or_default();
+            Err(DiscoverError::NothingThere { typed, siblings })
+        }
+    }
+}
+
+/// `directory` relative to its boundary `root`.
+fn below_boundary(root: &Path, directory: &Path, typed: &str) -> Result<String, DiscoverError> {
+    let below = directory.strip_prefix(root).unwrap_or(Path::new(""));
+    let parts: Vec<&OsStr> = below.iter().collect();
+    slash_path(&parts).ok_or(DiscoverError::NotUtf8 { shown: typed.to_owned() })
 }
 
 fn is_absence(error: &io::Error) -> bool {

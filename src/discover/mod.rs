@@ -5,6 +5,7 @@
 
 mod boundary;
 mod disk;
+mod find;
 mod locate;
 mod pattern;
 
@@ -12,7 +13,10 @@ use std::path::PathBuf;
 
 pub use boundary::find_work_tree;
 pub use disk::{DiskFiles, FILE_LIMIT};
-pub use locate::{KUSTOMIZATION_NAMES, Located, Place, locate};
+pub use find::{FoundKustomizations, find_kustomizations};
+pub use locate::{
+    KUSTOMIZATION_NAMES, Located, Place, locate, locate_directories, shown_directory,
+};
 
 /// Why what the user typed names no overlay.
 #[derive(Debug, thiserror::Error)]

@@ -108,6 +108,8 @@ catalogue! {
         "The overlay renders no resource of that name. The nearest names are listed.";
     NOT_BUILDABLE = "not-buildable", Missing,
         "The overlay uses something that the built-in build does not do and no external kustomize is at hand. Install kustomize 5 or name one with `--kustomize PATH`.";
+    REMOTE_BASE = "remote-base", Missing,
+        "The overlay names something on the network whose content is not at hand, so that it cannot be rendered.";
     RENDERER_MISSING = "renderer-missing", Missing,
         "The external kustomize cannot be started, or its version is below 5.0.";
     SEVERAL_BOUNDARIES = "several-boundaries", Missing,

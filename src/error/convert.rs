@@ -3,7 +3,9 @@
 use super::{Code, Error, Location, codes};
 use crate::discover::DiscoverError;
 use crate::hint;
-use crate::kustomize::FilesError;
+use crate::kustomize::{BuildError, BuildErrorKind, FilesError, LoadError};
+use crate::process::ProcessError;
+use crate::render::RenderError;
 use crate::write::WriteError;
 
 impl From<DiscoverError> for Error {
@@ -73,6 +75,70 @@ impl From<WriteError> for Error {
             }
             WriteError::Failed { .. } => Self::new(codes::WRITE_FAILED, message),
             WriteError::Incomplete { .. } => Self::new(codes::WRITE_INCOMPLETE, message),
+        }
+    }
+}
+
+impl From<LoadError> for Error {
+    fn from(error: LoadError) -> Self {
+        let message = error.to_string();
+        match error {
+            LoadError::Files(error) => error.into(),
+            LoadError::NotADirectory { .. } => Self::new(codes::NO_SUCH_OVERLAY, message),
+            LoadError::TooMuch { .. } => Self::new(codes::BUILD_BROKEN, message),
+        }
+    }
+}
+
+impl From<BuildError> for Error {
+    fn from(error: BuildError) -> Self {
+        let plain = match &error.kind {
+            BuildErrorKind::Unsupported { field } => {
+                let message = format!("{field}: the built-in build does not do this");
+                Self::new(codes::NOT_BUILDABLE, message)
+                    .hint("install kustomize 5, or name one with --kustomize PATH")
+            }
+            _ => Self::new(codes::BUILD_BROKEN, &*error.message),
+        };
+        let placed = match (error.file.is_empty(), error.line) {
+            (true, _) => plain,
+            (false, 0) => plain.at(Location::file(error.file)),
+            (false, line) => plain.at(Location {
+                file: error.file,
+                line: usize::try_from(line).ok(),
+                column: usize::try_from(error.column).ok().filter(|column| *column > 0),
+            }),
+        };
+        error.context.into_iter().rev().fold(placed, Self::cause)
+    }
+}
+
+impl From<RenderError> for Error {
+    fn from(error: RenderError) -> Self {
+        let message = error.to_string();
+        match error {
+            RenderError::NoProgram
+            | RenderError::NotKustomize { .. }
+            | RenderError::TooOld { .. }
+            | RenderError::Process(ProcessError::NotStarted { .. }) => {
+                Self::new(codes::RENDERER_MISSING, message)
+            }
+            RenderError::Remote { file, line, .. } => {
+                let line = usize::try_from(line).ok().filter(|line| *line > 0);
+                let location = Location { file, line, column: None };
+                Self::new(codes::REMOTE_BASE, message).at(location)
+            }
+            RenderError::Refused { details, file, line, .. } => {
+                let plain = Self::new(codes::BUILD_BROKEN, message);
+                let placed = match file {
+                    Some(file) => plain.at(Location { file, line, column: None }),
+                    None => plain,
+                };
+                details.into_iter().fold(placed, Self::cause)
+            }
+            RenderError::Process(_) | RenderError::Copy(_) => {
+                Self::new(codes::RENDERER_FAILED, message)
+            }
         }
     }
 }

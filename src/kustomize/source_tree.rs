@@ -179,6 +179,36 @@ impl SourceTree {
         }
     }
 
+    /// The real path of the directory that `reference` names in the kustomization of `directory`.
+    #[must_use]
+    pub fn directory_from(&self, directory: &str, reference: &str) -> Option<&str> {
+        self.directory(&join(directory, reference)?)
+    }
+
+    /// Why the kustomization file of a directory cannot be used, by real path.
+    #[must_use]
+    pub fn kustomization_problem(&self, directory: &str) -> Option<&BuildError> {
+        self.kustomizations.get(directory)?.as_ref().err()
+    }
+
+    /// The directories of the tree, by real path, in no order.
+    pub fn directories(&self) -> impl Iterator<Item = &str> {
+        self.found.values().filter_map(|found| match found {
+            Found::Directory(real) => Some(&**real).filter(|real| !real.is_empty()),
+            _ => None,
+        })
+    }
+
+    /// The paths that were asked for and are links, or lie below one, with their real paths.
+    pub fn links(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.found.iter().filter_map(|(asked, found)| match found {
+            Found::Directory(real) | Found::File(real) => {
+                Some((&**asked, &**real)).filter(|(asked, real)| asked != real)
+            }
+            _ => None,
+        })
+    }
+
     /// What stands at `path`, which is clean and relative to the boundary.
     pub(crate) fn find(&self, path: &str) -> &Found {
         self.found.get(path).unwrap_or(&Found::Missing)

@@ -27,7 +27,9 @@ pub(super) fn copy_tree(tree: &SourceTree) -> Result<TemporaryTree, RenderError>
     let mut files: Vec<(&str, Cow<'_, [u8]>)> = Vec::new();
     let mut local: Vec<(&str, Vec<u8>)> = Vec::new();
     for (directory, read) in tree.kustomizations() {
-        if let Some(text) = with_local_references(tree, directory, &read.file.path, &read.file.bytes)? {
+        if let Some(text) =
+            with_local_references(tree, directory, &read.file.path, &read.file.bytes)?
+        {
             local.push((&read.file.path, text));
         }
     }

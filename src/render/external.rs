@@ -79,7 +79,8 @@ impl ExternalKustomize {
     /// # Errors
     /// Where it cannot be started, is neither, or is older than 5.0.
     pub fn at(program: &Path, allowed: Option<Duration>) -> Result<Self, RenderError> {
-        let is_kubectl = program.file_stem().is_some_and(|n| n.to_string_lossy().contains("kubectl"));
+        let is_kubectl =
+            program.file_stem().is_some_and(|n| n.to_string_lossy().contains("kubectl"));
         let order = match is_kubectl {
             true => [Flavour::Kubectl, Flavour::Kustomize],
             false => [Flavour::Kustomize, Flavour::Kubectl],
@@ -120,9 +121,9 @@ impl ExternalKustomize {
 }
 
 impl Renderer for ExternalKustomize {
-    fn render(&self, tree: &SourceTree) -> Result<String, RenderError> {
+    fn render(&self, tree: &SourceTree, overlay: &str) -> Result<String, RenderError> {
         let copy = copy_tree(tree)?;
-        let overlay = format!("./{}", tree.overlay());
+        let overlay = format!("./{overlay}");
         let args = [self.flavour.build_argument(), &overlay];
         let mut program = Program::new(&self.program, &args, copy.path());
         program.allowed = self.allowed;

@@ -17,11 +17,11 @@ use crate::process::ProcessError;
 
 /// Something that gives what an overlay renders.
 pub trait Renderer {
-    /// The rendered resources of the overlay that `tree` was loaded for, as kustomize prints them.
+    /// What kustomize prints for the overlay at `overlay`, a real path of `tree`.
     ///
     /// # Errors
     /// [`RenderError::Refused`] where the overlay does not build; else what stopped the renderer.
-    fn render(&self, tree: &SourceTree) -> Result<String, RenderError>;
+    fn render(&self, tree: &SourceTree, overlay: &str) -> Result<String, RenderError>;
 }
 
 /// Why there is no rendered text.

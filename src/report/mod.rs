@@ -4,6 +4,7 @@
 //! the same data. Must not print (`ui` does) and must not know arguments.
 
 mod envelope;
+pub mod list;
 mod text;
 
 pub use envelope::{SCHEMA_VERSION, to_json};
@@ -24,6 +25,8 @@ pub struct Report {
     pub result: serde_json::Value,
     /// What a person reads on standard output.
     pub human: Text,
+    /// Bytes for standard output in place of `human`, exactly as they are.
+    pub data: Option<Vec<u8>>,
     /// What a person reads on standard error: progress, warnings, advice.
     pub notes: Text,
 }
@@ -31,8 +34,15 @@ pub struct Report {
 impl Report {
     /// A success that changed nothing.
     pub fn unchanged(command: &str, result: serde_json::Value, human: Text) -> Self {
-        let command = command.to_owned();
-        Self { command, changed: false, error: None, result, human, notes: Text::default() }
+        Self {
+            command: command.to_owned(),
+            changed: false,
+            error: None,
+            result,
+            human,
+            data: None,
+            notes: Text::default(),
+        }
     }
 
     /// A failure before there was any result.

@@ -58,6 +58,11 @@ impl Text {
         self.push(style, text).push(Style::Plain, "\n")
     }
 
+    /// Adds a line that begins with `warning:`.
+    pub fn warning(&mut self, text: &str) -> &mut Self {
+        self.push(Style::Warning, "warning").line(format!(": {text}"))
+    }
+
     /// Adds a unified diff, its lines styled by their first character.
     pub fn diff(&mut self, diff: &str) -> &mut Self {
         for line in diff.split_inclusive('\n') {

@@ -57,7 +57,8 @@ pub fn copy_to_temporary(layout: &Layout<'_>) -> io::Result<TemporaryTree> {
 /// `path` below `top`, where it stays there.
 fn own_path(top: &Path, path: &str) -> io::Result<PathBuf> {
     let own = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    let outside = || io::Error::new(io::ErrorKind::InvalidInput, format!("{path}: not below the top"));
+    let outside =
+        || io::Error::new(io::ErrorKind::InvalidInput, format!("{path}: not below the top"));
     own.then(|| top.join(path)).ok_or_else(outside)
 }
 

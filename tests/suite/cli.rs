@@ -109,6 +109,27 @@ fn control_characters_never_reach_the_terminal() {
 }
 
 #[test]
+fn outside_of_git_the_boundary_is_root_or_the_current_directory() {
+    let repo = TestRepo::with_files(BASE);
+    std::fs::rename(repo.path().join(".git"), repo.path().join("not-git")).unwrap();
+    let ran = repo.overlay(&["-C", "overlays/notes", "build", "../prod", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (4, "no-boundary"));
+    assert!(ran.json()["error"]["hints"][0].as_str().unwrap().contains("--root"));
+    let ran = repo.overlay(&["-C", "overlays/notes", "build", "../prod", "--root", "../.."]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let ran = repo.overlay(&["build", "overlays/prod"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+}
+
+#[test]
+fn a_name_that_begins_with_a_dash_comes_after_two() {
+    let repo = TestRepo::with_files(BASE);
+    let ran = repo.overlay(&["build", "--", "-dash"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(repo.overlay(&["build", "-dash"]).status, 2);
+}
+
+#[test]
 fn a_closed_pipe_ends_quietly() {
     let repo = TestRepo::with_files(BASE);
     let mut child = Command::new(env!("CARGO_BIN_EXE_overlay"))

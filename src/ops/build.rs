@@ -1,0 +1,51 @@
+//! `overlay build`: the rendered resources, byte for byte what kustomize prints.
+
+use std::ffi::OsString;
+
+use serde_json::json;
+
+use super::Context;
+use crate::error::Error;
+use crate::report::{Report, Text};
+
+/// Builds every overlay named; the human form is their texts, `---` between two overlays.
+///
+/// # Errors
+/// Where one of them is not found or does not build; nothing is printed then.
+pub fn run(context: &Context, overlays: &[OsString]) -> Result<Report, Error> {
+    let (files, located) = context.locate(overlays)?;
+    let mut entries = Vec::new();
+    let mut texts = Vec::new();
+    let mut notes = Text::default();
+    for overlay in &located {
+        let tree = context.load(&files, &overlay.directory)?;
+        let built = context.render(&tree, &overlay.directory)?;
+        let warnings = warnings(&built.rendered, &mut notes);
+        entries.push(json!({
+            "path": overlay.shown(),
+            "yaml": built.text,
+            "renderer": built.external.map_or_else(|| "built-in".into(), |v| format!("kustomize {v}")),
+            "warnings": warnings,
+        }));
+        texts.push(built.text);
+    }
+    let result = json!({ "overlays": entries });
+    let mut report = Report::unchanged("build", result, Text::default());
+    report.data = Some(texts.join("---\n").into_bytes());
+    report.notes = notes;
+    Ok(report)
+}
+
+fn warnings(rendered: &crate::kustomize::Rendered, notes: &mut Text) -> Vec<serde_json::Value> {
+    let mut values = Vec::new();
+    for warning in &rendered.warnings {
+        let place = rendered.place(warning.origin);
+        notes.warning(&match place {
+            Some((file, line)) => format!("{file}:{line}: {}", warning.message),
+            None => warning.message.clone(),
+        });
+        let place = place.map(|(file, line)| json!({ "file": file, "line": line }));
+        values.push(json!({ "message": warning.message, "location": place }));
+    }
+    values
+}

@@ -1,0 +1,88 @@
+//! Loading and rendering: the built-in build, and another kustomize where that is wanted or needed.
+
+use crate::discover::DiskFiles;
+use crate::error::{Error, codes};
+use crate::kustomize::{self, BuildErrorKind, Rendered, SourceTree};
+use crate::render::{ExternalKustomize, Renderer as _};
+
+use super::Context;
+
+/// What an overlay renders.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The resources; their values know where they come from only if the built-in build made them.
+    pub rendered: Rendered,
+    /// What kustomize prints.
+    pub text: String,
+    /// The version of the external kustomize that made it; `None` for the built-in build.
+    pub external: Option<String>,
+}
+
+impl Context {
+    /// Everything that the overlay at `directory` reaches.
+    ///
+    /// # Errors
+    /// Where the overlay is no directory or reaches too much.
+    pub fn load(&self, files: &DiskFiles, directory: &str) -> Result<SourceTree, Error> {
+        Ok(SourceTree::load(files, directory)?)
+    }
+
+    /// Renders the overlay at `overlay`, a real path of `tree`: by the program that `--kustomize`
+    /// names, else by the built-in build, else (for what that does not know) by a kustomize or
+    /// kubectl that is at hand.
+    ///
+    /// # Errors
+    /// [`codes::BUILD_BROKEN`] where the overlay does not build; [`codes::NOT_BUILDABLE`] and
+    /// [`codes::REMOTE_BASE`] where nothing at hand can build it.
+    pub fn render(&self, tree: &SourceTree, overlay: &str) -> Result<Built, Error> {
+        if self.kustomize.is_some() {
+            return self.render_externally(tree, overlay);
+        }
+        match kustomize::build(tree, overlay) {
+            Ok(rendered) => {
+                let text = rendered.to_yaml()?;
+                Ok(Built { rendered, text, external: None })
+            }
+            Err(error) => match &error.kind {
+                BuildErrorKind::Unsupported { .. } => self.fall_back(tree, overlay, error.into()),
+                _ => Err(error.into()),
+            },
+        }
+    }
+
+    /// The external renderer's word, or `unsupported` where there is no such program.
+    fn fall_back(
+        &self,
+        tree: &SourceTree,
+        overlay: &str,
+        unsupported: Error,
+    ) -> Result<Built, Error> {
+        match self.render_externally(tree, overlay) {
+            Err(error) if error.code() == codes::RENDERER_MISSING => {
+                Err(unsupported.cause(error.message()))
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn render_externally(&self, tree: &SourceTree, overlay: &str) -> Result<Built, Error> {
+        let external = self.external_kustomize()?;
+        let text = external.render(tree, overlay)?;
+        let rendered = Rendered::parse(&text)?;
+        Ok(Built { rendered, text, external: Some(external.version().to_owned()) })
+    }
+
+    /// The external kustomize, found and asked for its version once.
+    fn external_kustomize(&self) -> Result<&ExternalKustomize, Error> {
+        let found = self.external.get_or_init(|| match &self.kustomize {
+            Some(program) => {
+                let is_name =
+                    program.components().count() == 1 && !self.cwd.join(program).is_file();
+                let program = if is_name { program.clone() } else { self.cwd.join(program) };
+                Ok(ExternalKustomize::at(&program, self.timeout)?)
+            }
+            None => Ok(ExternalKustomize::find(self.timeout)?),
+        });
+        found.as_ref().map_err(Clone::clone)
+    }
+}
