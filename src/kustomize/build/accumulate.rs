@@ -7,6 +7,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::context::{Context, Loader};
+use super::generators;
+use super::hash::add_name_suffixes;
 use super::transformer_config::TransformerConfig;
 use super::transformers;
 use crate::kustomize::error::{BuildError, BuildErrorKind, Warning};
@@ -51,7 +53,8 @@ pub(super) fn build_root(
     let loader = Loader::new(tree, overlay)?;
     let context = Context::new(loader, Scopes::builtin(), warnings);
     let target = Target::load(context)?;
-    let accumulated = target.accumulate(Accumulator::default())?;
+    let mut accumulated = target.accumulate(Accumulator::default())?;
+    add_name_suffixes(accumulated.resources.resources_mut())?;
     Ok(accumulated.resources.into_resources())
 }
 
@@ -70,6 +73,7 @@ impl<'a> Target<'a> {
         let fields = &self.file.kustomization;
         self.accumulate_resources(&mut gathered, &fields.resources)?;
         gathered.merge_config(&TransformerConfig::builtin())?;
+        generators::run_builtin(&mut gathered.resources, fields, &self.context)?;
         self.accumulate_components(&mut gathered, &fields.components)?;
         let (resources, config) = (&mut gathered.resources, &gathered.config);
         transformers::run_builtin(resources, fields, config, &self.context)?;
