@@ -123,6 +123,7 @@ fn context(global: &GlobalOptions, environment: Environment) -> Result<Context, 
     context.root.clone_from(&global.root);
     context.kustomize.clone_from(&global.kustomize);
     context.timeout = global.timeout;
+    context.config.clone_from(&global.config);
     Ok(context)
 }
 

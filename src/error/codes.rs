@@ -84,6 +84,8 @@ catalogue! {
         "The overlay does not build as it stands. Mend it first; the error names the file and line where that is known.";
     CHANGED_MEANWHILE = "changed-meanwhile", Refused,
         "A file was changed by somebody else between reading and writing. Nothing was written; run the command again.";
+    COMPONENT_ALONE = "component-alone", Refused,
+        "The OVERLAY is a Component. Name an overlay that uses it; the error lists them.";
     CONFIG_INVALID = "config-invalid", Refused,
         "The configuration file has an unknown key or a value of the wrong kind.";
     FILE_TOO_LARGE = "file-too-large", Refused,

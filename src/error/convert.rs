@@ -1,6 +1,7 @@
 //! From the error of each module to the one that users meet: its code and its hints.
 
 use super::{Code, Error, Location, codes};
+use crate::config::{KEYS, SettingsError};
 use crate::discover::DiscoverError;
 use crate::hint;
 use crate::kustomize::{BuildError, BuildErrorKind, FilesError, LoadError};
@@ -140,6 +141,16 @@ impl From<RenderError> for Error {
                 Self::new(codes::RENDERER_FAILED, message)
             }
         }
+    }
+}
+
+impl Error {
+    /// What is wrong with the settings file `name`.
+    pub fn from_settings(name: &str, error: SettingsError) -> Self {
+        let location = Location::at(name, error.line, error.column);
+        let plain = Self::new(codes::CONFIG_INVALID, error.message).at(location);
+        let suggestion = error.unknown_key.and_then(|key| hint::did_you_mean(&key, KEYS));
+        with_hint(plain, suggestion)
     }
 }
 

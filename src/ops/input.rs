@@ -28,8 +28,17 @@ pub fn load(cwd: &Path, option: &str, value: &str) -> Result<Input, Error> {
     let Some(file) = value.strip_prefix('@') else {
         return Ok(Input { name: option.to_owned(), text: value.to_owned() });
     };
-    let missing = |e: std::io::Error| Error::new(codes::NO_SUCH_FILE, format!("{file}: {e}"));
-    read(file, std::fs::File::open(cwd.join(file)).map_err(missing)?)
+    load_file(cwd, Path::new(file))
+}
+
+/// Loads `file`, relative to `cwd`.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_file(cwd: &Path, file: &Path) -> Result<Input, Error> {
+    let name = file.display().to_string();
+    let missing = |e: std::io::Error| Error::new(codes::NO_SUCH_FILE, format!("{name}: {e}"));
+    read(&name, std::fs::File::open(cwd.join(file)).map_err(missing)?)
 }
 
 fn read(name: &str, from: impl Read) -> Result<Input, Error> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use super::Context;
-use crate::discover;
+use crate::discover::{self, DiskFiles};
 use crate::error::Error;
 use crate::kustomize::SourceTree;
 use crate::kustomize::remote;
@@ -19,18 +19,21 @@ use crate::report::list::{Listed, ListedKind, Listing};
 pub fn run(context: &Context, directories: &[OsString]) -> Result<Report, Error> {
     let (files, below) = context.locate_directories(directories)?;
     let found = discover::find_kustomizations(files.root())?;
-    let mut tree = SourceTree::default();
-    for directory in &found.directories {
-        tree.add_overlay(&files, directory)?;
-    }
-    let mut graph = Graph::default();
-    for directory in &found.directories {
-        graph.add(&tree, directory);
-    }
+    let graph = Graph::load(&files, &found.directories)?;
     let is_listed =
         |path: &str| below.iter().any(|top| top.is_empty() || path == top || is_below(path, top));
     let listing = Listing { overlays: graph.listed(is_listed), skipped: found.skipped };
     Ok(Report::unchanged("list", listing.to_json(), listing.to_text()))
+}
+
+/// The overlays of the boundary that use `directory`, through others or not.
+///
+/// # Errors
+/// Where the boundary holds too much to look through.
+pub(super) fn overlays_using(files: &DiskFiles, directory: &str) -> Result<Vec<String>, Error> {
+    let found = discover::find_kustomizations(files.root())?;
+    let tops = Graph::load(files, &found.directories)?.tops_using(directory);
+    Ok(tops.iter().map(|top| discover::shown_directory(top)).collect())
 }
 
 fn is_below(path: &str, top: &str) -> bool {
@@ -53,6 +56,35 @@ struct Vertex {
 }
 
 impl Graph {
+    fn load(files: &DiskFiles, directories: &[String]) -> Result<Self, Error> {
+        let mut tree = SourceTree::default();
+        for directory in directories {
+            tree.add_overlay(files, directory)?;
+        }
+        let mut graph = Self::default();
+        for directory in directories {
+            graph.add(&tree, directory);
+        }
+        Ok(graph)
+    }
+
+    /// What uses `directory` and is used by nothing itself, at any distance.
+    fn tops_using(&self, directory: &str) -> BTreeSet<String> {
+        let mut seen = BTreeSet::from([directory.to_owned()]);
+        let mut pending = vec![directory.to_owned()];
+        let mut tops = BTreeSet::new();
+        while let Some(directory) = pending.pop() {
+            let Some(vertex) = self.nodes.get(&directory) else { continue };
+            if vertex.used_by.is_empty() && !vertex.is_component {
+                tops.insert(directory);
+                continue;
+            }
+            let users = vertex.used_by.iter();
+            pending.extend(users.filter(|user| seen.insert((*user).clone())).cloned());
+        }
+        tops
+    }
+
     fn add(&mut self, tree: &SourceTree, directory: &str) {
         let mut remote = Vec::new();
         let mut uses = BTreeSet::new();

@@ -7,6 +7,7 @@ pub mod build;
 pub mod input;
 pub mod list;
 pub mod pin;
+pub mod preflight;
 pub mod render;
 
 use std::ffi::OsString;
@@ -14,9 +15,10 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::config::Environment;
+use crate::config::{self, Environment, Settings};
 use crate::discover::{self, DiskFiles, Located, Place};
-use crate::error::Error;
+use crate::error::{Error, Location, codes};
+use crate::kustomize::{Entry, Files as _};
 use crate::render::ExternalKustomize;
 
 /// What every use case may need of the world around it.
@@ -30,8 +32,11 @@ pub struct Context {
     pub kustomize: Option<PathBuf>,
     /// `--timeout`: the time that a command may wait for anything outside.
     pub timeout: Option<Duration>,
+    /// `--config`: the file with the settings.
+    pub config: Option<PathBuf>,
     /// The process's environment.
     pub environment: Environment,
+    settings: OnceLock<Settings>,
     external: OnceLock<Result<ExternalKustomize, Error>>,
 }
 
@@ -50,7 +55,9 @@ impl Context {
         directories: &[OsString],
     ) -> Result<(DiskFiles, Vec<String>), Error> {
         let place = Place { cwd: &self.cwd, root: self.root.as_deref() };
-        Ok(discover::locate_directories(place, directories)?)
+        let (files, found) = discover::locate_directories(place, directories)?;
+        self.load_settings(&files)?;
+        Ok((files, found))
     }
 
     /// The overlays that the user named, and the files below their one boundary.
@@ -59,6 +66,40 @@ impl Context {
     /// Where one of them names nothing; see [`discover::locate`].
     pub fn locate(&self, overlays: &[OsString]) -> Result<(DiskFiles, Vec<Located>), Error> {
         let place = Place { cwd: &self.cwd, root: self.root.as_deref() };
-        Ok(discover::locate(place, overlays)?)
+        let (files, located) = discover::locate(place, overlays)?;
+        self.load_settings(&files)?;
+        Ok((files, located))
     }
+
+    /// The time that a command may wait for anything outside: `--timeout`, else the repository's setting.
+    pub fn allowed_time(&self) -> Option<Duration> {
+        self.timeout.or_else(|| self.settings.get()?.timeout)
+    }
+
+    /// Reads `--config`, else `.overlay.yaml` at the boundary where there is one.
+    fn load_settings(&self, files: &DiskFiles) -> Result<(), Error> {
+        if self.settings.get().is_some() {
+            return Ok(());
+        }
+        let (name, text) = match &self.config {
+            Some(file) => {
+                let name = file.display().to_string();
+                (name, Some(input::load_file(&self.cwd, file)?.text))
+            }
+            None => (config::FILE_NAME.to_owned(), settings_text(files)?),
+        };
+        let settings = Settings::parse(&text.unwrap_or_default())
+            .map_err(|error| Error::from_settings(&name, error))?;
+        let _ = self.settings.set(settings);
+        Ok(())
+    }
+}
+
+/// The text of `.overlay.yaml`, or `None` where there is no such file.
+fn settings_text(files: &DiskFiles) -> Result<Option<String>, Error> {
+    let Some(Entry::File { .. }) = files.entry(config::FILE_NAME)? else { return Ok(None) };
+    let bytes = files.read(config::FILE_NAME)?;
+    let not_utf8 =
+        |_| Error::new(codes::CONFIG_INVALID, "not UTF-8").at(Location::file(config::FILE_NAME));
+    String::from_utf8(bytes.to_vec()).map(Some).map_err(not_utf8)
 }

@@ -59,6 +59,6 @@ pub struct PinRequest {
 /// # Errors
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
-    context.locate(&request.overlays)?;
+    context.editable(&request.overlays)?;
     Err(Error::new(codes::INTERNAL, "pin is not part of this build"))
 }

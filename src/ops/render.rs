@@ -79,9 +79,9 @@ impl Context {
                 let is_name =
                     program.components().count() == 1 && !self.cwd.join(program).is_file();
                 let program = if is_name { program.clone() } else { self.cwd.join(program) };
-                Ok(ExternalKustomize::at(&program, self.timeout)?)
+                Ok(ExternalKustomize::at(&program, self.allowed_time())?)
             }
-            None => Ok(ExternalKustomize::find(self.timeout)?),
+            None => Ok(ExternalKustomize::find(self.allowed_time())?),
         });
         found.as_ref().map_err(Clone::clone)
     }

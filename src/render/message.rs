@@ -6,13 +6,13 @@ use regex::Regex;
 
 use super::RenderError;
 use crate::kustomize::SourceTree;
+use crate::yaml;
 
 /// Most characters that are kept of a message.
 const LONGEST: usize = 8 * 1024;
 
 static FILE_NAME: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"[^\s'":,;()\[\]]+"#).ok());
-static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\bline (\d+)").ok());
 
 /// The error for what the program said on standard error while it read the copy at `top`.
 pub(super) fn refused(stderr: &str, top: &str, tree: &SourceTree) -> RenderError {
@@ -21,21 +21,41 @@ pub(super) fn refused(stderr: &str, top: &str, tree: &SourceTree) -> RenderError
     let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or("the external kustomize says nothing");
     let first = ["Error: ", "error: "].iter().find_map(|p| first.strip_prefix(p)).unwrap_or(first);
+    let file = find_file(&text, tree);
     RenderError::Refused {
         message: first.to_owned(),
         details: lines.map(str::to_owned).collect(),
-        file: find_file(&text, tree),
-        line: find_line(&text),
+        line: file
+            .as_ref()
+            .filter(|_| text.contains("yaml: "))
+            .and_then(|file| broken_line(file, tree)),
+        file,
     }
 }
 
-/// The last file of the tree that the text names: kustomize wraps from the outside in.
+/// The last file of the tree that the text names, whole or (where no two end so) by its end: kustomize
+/// wraps from the outside in, and names a file as its own kustomization does.
 fn find_file(text: &str, tree: &SourceTree) -> Option<String> {
     let words = FILE_NAME.as_ref()?.find_iter(text).map(|word| word.as_str());
-    let known = words.filter(|word| tree.file(word).is_some());
-    known.last().map(str::to_owned)
+    let known = words.filter_map(|word| match tree.file(word) {
+        Some(file) => Some(file.path.to_string()),
+        None => file_ending_in(word, tree),
+    });
+    known.last()
 }
 
-fn find_line(text: &str) -> Option<usize> {
-    LINE.as_ref()?.captures_iter(text).last()?.get(1)?.as_str().parse().ok()
+fn file_ending_in(word: &str, tree: &SourceTree) -> Option<String> {
+    let word = word.trim_start_matches("./").trim_start_matches("../");
+    let is_it = |path: &str| path.strip_suffix(word).is_some_and(|rest| rest.ends_with('/'));
+    let mut matches = tree.files().filter(|file| is_it(&file.path));
+    let only = matches.next().filter(|_| !word.is_empty())?;
+    matches.next().is_none().then(|| only.path.to_string())
+}
+
+/// The line that breaks the YAML of `file`, as our own reader sees it: the numbers of the Go parser are
+/// one too small for some errors and count from the document for others.
+fn broken_line(file: &str, tree: &SourceTree) -> Option<usize> {
+    let text = std::str::from_utf8(&tree.file(file)?.bytes).ok()?;
+    let error = yaml::parse(text).err()?;
+    usize::try_from(error.line).ok()
 }

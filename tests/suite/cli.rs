@@ -144,3 +144,70 @@ fn a_closed_pipe_ends_quietly() {
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn settings_are_strict_and_flags_win() {
+    let repo = TestRepo::with_files(BASE);
+    repo.write(".overlay.yaml", "timeout: 90s\ntimout: 1s\n");
+    let ran = repo.overlay(&["build", "overlays/prod", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (3, "config-invalid"));
+    let error = &ran.json()["error"];
+    assert_eq!(error["location"], json!({"file": ".overlay.yaml", "line": 2, "column": 1}));
+    assert_eq!(error["hints"], json!(["did you mean timeout?"]));
+    repo.write("mine.yaml", "timeout: 1s\n");
+    let ran = repo.overlay(&["build", "overlays/prod", "--config", "mine.yaml"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let ran = repo.overlay(&["build", "overlays/prod", "--config", "none.yaml", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (4, "no-such-file"));
+}
+
+#[test]
+fn a_component_is_edited_through_the_overlays_that_use_it() {
+    let component =
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: x-\n";
+    let repo = TestRepo::with_files(&[
+        ("parts/db/kustomization.yaml", component),
+        ("mid/kustomization.yaml", "components: [../parts/db]\n"),
+        ("overlays/prod/kustomization.yaml", "resources: [../../mid]\n"),
+        ("parts/alone/kustomization.yaml", component),
+    ]);
+    let ran = repo.overlay(&["pin", "parts/db", "--digests", "{}", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (3, "component-alone"));
+    let hint = "edit an overlay that uses it: overlays/prod";
+    assert_eq!(ran.json()["error"]["hints"], json!([hint]));
+    let ran = repo.overlay(&["pin", "parts/alone", "--digests", "{}", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (4, "component-unused"));
+}
+
+#[test]
+fn list_says_who_uses_whom() {
+    let repo = TestRepo::with_files(&[
+        ("base/kustomization.yaml", "resources: [web.yaml]\n"),
+        ("base/web.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n"),
+        ("parts/db/kustomization.yml", "kind: Component\nnamePrefix: x-\n"),
+        (
+            "overlays/prod/Kustomization",
+            "resources:\n- ../../base\n- https://example.com/org/repo//x?ref=v1\ncomponents: [../../parts/db]\n",
+        ),
+        ("overlays/dev/kustomization.yaml", "resources: [../../base]\n"),
+        ("overlays/bad/kustomization.yaml", "resources: {\n"),
+    ]);
+    let ran = repo.overlay(&["list", "-o", "json"]);
+    let overlays = ran.json()["result"]["overlays"].clone();
+    let problem = overlays[1]["problem"].as_str().unwrap_or_default().to_owned();
+    assert!(problem.starts_with("overlays/bad/kustomization.yaml:"), "{overlays}");
+    assert_eq!(
+        overlays,
+        json!([
+            {"path": "base", "kind": "base", "uses": [], "usedBy": ["overlays/dev", "overlays/prod"], "remote": []},
+            {"path": "overlays/bad", "kind": "overlay", "uses": [], "usedBy": [], "remote": [], "problem": problem},
+            {"path": "overlays/dev", "kind": "overlay", "uses": ["base"], "usedBy": [], "remote": []},
+            {"path": "overlays/prod", "kind": "overlay", "uses": ["base", "parts/db"], "usedBy": [],
+             "remote": ["https://example.com/org/repo//x?ref=v1"]},
+            {"path": "parts/db", "kind": "component", "uses": [], "usedBy": ["overlays/prod"], "remote": []},
+        ])
+    );
+    let ran = repo.overlay(&["list", "overlays", "parts"]);
+    assert_eq!(ran.status, 0);
+    assert!(!ran.stdout.starts_with("base"), "{ran:?}");
+}

@@ -5,5 +5,6 @@ mod architecture;
 mod cases;
 mod cli;
 mod errors;
+mod render;
 mod support;
 mod tables;

@@ -1,7 +1,11 @@
 //! Settings: environment, `.overlay.yaml` and defaults, in that order below the flags. The only reader of the environment.
 
+mod settings;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+pub use settings::{FILE_NAME, KEYS, Settings, SettingsError};
 
 /// What the program takes from its environment, read once.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,127 @@
+//! `.overlay.yaml`: settings that belong to a repository. Read strictly; trusted no more than the repository.
+
+use std::time::Duration;
+
+use crate::clock::parse_duration;
+use crate::yaml::{self, NodeId, Tree};
+
+/// The name of the file at the root of a repository.
+pub const FILE_NAME: &str = ".overlay.yaml";
+/// Every key that the file may have.
+pub const KEYS: [&str; 1] = ["timeout"];
+
+/// What `.overlay.yaml` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// `timeout`: the time that a command may wait for anything outside.
+    pub timeout: Option<Duration>,
+}
+
+/// Why the file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SettingsError {
+    /// One sentence.
+    pub message: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The key that is not known, for a suggestion.
+    pub unknown_key: Option<String>,
+}
+
+impl Settings {
+    /// Reads the text of the file; an empty one says nothing.
+    ///
+    /// # Errors
+    /// [`SettingsError`] for broken YAML, a second document, an unknown key, a key that stands twice, or a wrong value.
+    pub fn parse(text: &str) -> Result<Self, SettingsError> {
+        let tree = yaml::parse(text).map_err(|error| SettingsError {
+            message: error.message,
+            line: error.line as usize,
+            column: error.column as usize,
+            unknown_key: None,
+        })?;
+        let reader = Reader { tree: &tree };
+        match tree.roots() {
+            [] => Ok(Self::default()),
+            [root] => reader.settings(*root),
+            [_, second, ..] => Err(reader.error(*second, "a second document".to_owned())),
+        }
+    }
+}
+
+struct Reader<'a> {
+    tree: &'a Tree<'a>,
+}
+
+impl Reader<'_> {
+    fn settings(&self, root: NodeId) -> Result<Settings, SettingsError> {
+        let mut settings = Settings::default();
+        let node = self.tree.node(root);
+        if node.is_absent() {
+            return Ok(settings);
+        }
+        if !matches!(node.kind, yaml::Kind::Map { .. }) {
+            return Err(self.error(root, "not a mapping of settings".to_owned()));
+        }
+        let mut seen = Vec::new();
+        for (key, value) in self.tree.pairs(root) {
+            let name = self.tree.node(key).scalar().unwrap_or_default();
+            if seen.contains(&name) {
+                return Err(self.error(key, format!("`{name}` stands twice")));
+            }
+            seen.push(name);
+            match name {
+                "timeout" => settings.timeout = Some(self.duration(value)?),
+                _ => {
+                    let error = self.error(key, format!("`{name}` is no setting"));
+                    return Err(SettingsError { unknown_key: Some(name.to_owned()), ..error });
+                }
+            }
+        }
+        Ok(settings)
+    }
+
+    fn duration(&self, value: NodeId) -> Result<Duration, SettingsError> {
+        let text = self.tree.node(value).scalar().unwrap_or_default();
+        parse_duration(text).map_err(|message| self.error(value, message))
+    }
+
+    fn error(&self, at: NodeId, message: String) -> SettingsError {
+        let node = self.tree.node(at);
+        let (line, column) = (node.line as usize, node.column as usize);
+        SettingsError { message, line, column, unknown_key: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read() {
+        let timeout = Some(Duration::from_secs(90));
+        assert_eq!(Settings::parse("# ours\ntimeout: 1m30s\n"), Ok(Settings { timeout }));
+        for empty in ["", "# nothing\n", "---\n", "{}"] {
+            assert_eq!(Settings::parse(empty), Ok(Settings::default()), "{empty:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_place() {
+        for (text, line, column) in [
+            ("timeout: 90s\ntimout: 5s\n", 2, 1),
+            ("timeout: 5\n", 1, 10),
+            ("timeout: [5s]\n", 1, 10),
+            ("timeout: 5s\ntimeout: 5s\n", 2, 1),
+            ("- timeout\n", 1, 1),
+            ("timeout: 5s\n---\ntimeout: 6s\n", 3, 1),
+            ("timeout: {\n", 1, 10),
+        ] {
+            let error = Settings::parse(text).unwrap_err();
+            assert_eq!((error.line, error.column), (line, column), "{text:?} {error}");
+        }
+    }
+}
