@@ -3,10 +3,12 @@
 //! Every change of a file is a list of [`TextEdit`]s on its original text, so that a byte outside the ranges cannot
 //! change. What the edits mean is the business of `yaml` and `plan`.
 
+mod compose;
 mod diff;
 
 use std::ops::Range;
 
+pub use compose::EditedText;
 pub use diff::unified_diff;
 
 /// Replaces one byte range of a text.

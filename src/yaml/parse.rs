@@ -6,12 +6,14 @@
 
 use std::ops::Range;
 
-use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
 
 use super::tree::{
     Anchor, Kind, MAX_DEPTH, MAX_EXPANDED_NODES, MAX_NODES, MAX_TEXT_BYTES, NONE, Node, NodeId,
     Style, Tree, YamlError,
 };
+
+const TOO_DEEP: &str = "collections are nested more than 1000 deep, aliases expanded";
 
 /// A collection that is being read.
 struct Frame {
@@ -20,6 +22,8 @@ struct Frame {
     first: usize,
     /// Nodes in it so far, aliases expanded.
     expanded: u64,
+    /// Levels of nesting below it so far, aliases expanded.
+    height: usize,
 }
 
 struct Builder<'s> {
@@ -29,8 +33,8 @@ struct Builder<'s> {
     scratch: Vec<NodeId>,
     /// granit's anchor numbers to ours.
     anchor_ids: Vec<(usize, u32)>,
-    /// Expanded size of each anchored node, in the order of `tree.anchors`.
-    anchor_sizes: Vec<u64>,
+    /// Expanded size and height of each anchored node, in the order of `tree.anchors`.
+    anchored: Vec<(u64, usize)>,
     /// End of the last token.
     last: usize,
     /// Nodes of the current document, aliases expanded.
@@ -60,11 +64,11 @@ pub(super) fn parse(text: &str) -> Result<Tree<'_>, YamlError> {
 
 fn scan_error(error: &granit_parser::ScanError) -> YamlError {
     let mark = error.marker();
-    YamlError {
-        message: error.info().replace('\n', " "),
-        line: mark.line() as u32,
-        column: column(mark),
-    }
+    let message = match error.kind() {
+        ErrorKind::RecursionLimitExceeded => TOO_DEEP.to_owned(),
+        _ => error.info().replace('\n', " "),
+    };
+    YamlError { message, line: mark.line() as u32, column: column(mark) }
 }
 
 /// granit counts columns from 0, and a byte-order mark not at all.
@@ -87,7 +91,7 @@ impl<'s> Builder<'s> {
             frames: Vec::new(),
             scratch: Vec::new(),
             anchor_ids: Vec::new(),
-            anchor_sizes: Vec::new(),
+            anchored: Vec::new(),
             last: 0,
             expanded: 0,
         }
@@ -145,20 +149,26 @@ impl<'s> Builder<'s> {
         let end = bytes.end;
         let id = self.push(Kind::Scalar { value, style }, tag, bytes, span)?;
         self.last = end.max(self.last);
-        self.add_child(id, 1)
+        self.add_child(id, 1, 0)
+    }
+
+    /// Where the text that belongs to no token yet begins: the end of the last token or the start of the innermost
+    /// block collection, so that no text is searched once per level of nesting.
+    fn scan_from(&self) -> usize {
+        let start = self.frames.last().map_or(0, |f| self.tree.node(f.node).start as usize);
+        self.last.max(start)
     }
 
     /// The range of a block scalar from its header on, given granit's range of its body.
     fn block_scalar(&self, body: &Range<usize>) -> Range<usize> {
-        let start = header_start(self.tree.text, self.last, body.start);
+        let start = header_start(self.tree.text, self.scan_from(), body.start);
         start..block_scalar_end(self.tree.text, start, body)
     }
 
     fn open(&mut self, kind: Kind<'s>, tag: Option<&Tag>, span: &Span) -> Result<(), YamlError> {
         if self.frames.len() >= MAX_DEPTH {
-            let message = format!("collections are nested more than {MAX_DEPTH} deep");
             return Err(YamlError {
-                message,
+                message: TOO_DEEP.to_owned(),
                 line: span.start.line() as u32,
                 column: column(&span.start),
             });
@@ -169,13 +179,13 @@ impl<'s> Builder<'s> {
             .last()
             .is_some_and(|f| matches!(self.tree.node(f.node).kind, Kind::Map { .. }));
         if in_mapping && kind == (Kind::Seq { flow: false }) {
-            bytes.start = dash_before(self.tree.text, self.last, bytes.start);
+            bytes.start = dash_before(self.tree.text, self.scan_from(), bytes.start);
         }
         let flow_end = matches!(kind, Kind::Seq { flow: true } | Kind::Map { flow: true })
             .then_some(bytes.end);
         let node = self.push(kind, tag, bytes, span)?;
         self.last = flow_end.unwrap_or(self.last);
-        self.frames.push(Frame { node, first: self.scratch.len(), expanded: 0 });
+        self.frames.push(Frame { node, first: self.scratch.len(), expanded: 0, height: 0 });
         Ok(())
     }
 
@@ -192,10 +202,11 @@ impl<'s> Builder<'s> {
         node.end = (self.last as u32).max(node.start);
         let anchor = node.anchor;
         let size = frame.expanded + 1;
+        let height = frame.height + 1;
         if anchor != NONE {
-            self.anchor_sizes[anchor as usize] = size;
+            self.anchored[anchor as usize] = (size, height);
         }
-        self.attach(frame.node, size);
+        self.attach(frame.node, size, height);
     }
 
     fn push(
@@ -241,19 +252,24 @@ impl<'s> Builder<'s> {
     }
 
     /// Gives a finished node to its collection, or makes it a root.
-    fn attach(&mut self, id: NodeId, size: u64) {
+    fn attach(&mut self, id: NodeId, size: u64, height: usize) {
         self.expanded = self.expanded.saturating_add(1);
         match self.frames.last_mut() {
             Some(frame) => {
                 frame.expanded = frame.expanded.saturating_add(size);
+                frame.height = frame.height.max(height);
                 self.scratch.push(id);
             }
             None => self.tree.roots.push(id),
         }
     }
 
-    fn add_child(&mut self, id: NodeId, size: u64) -> Result<(), YamlError> {
-        self.attach(id, size);
+    /// Gives a scalar or an alias to its collection, within the limits of what aliases may expand to.
+    fn add_child(&mut self, id: NodeId, size: u64, height: usize) -> Result<(), YamlError> {
+        if self.frames.len() + height > MAX_DEPTH {
+            return Err(self.error_at(id, TOO_DEEP.to_owned()));
+        }
+        self.attach(id, size, height);
         self.expanded = self.expanded.saturating_add(size - 1);
         if self.expanded > MAX_EXPANDED_NODES {
             let message = format!("the aliases expand to more than {MAX_EXPANDED_NODES} nodes");
@@ -275,7 +291,7 @@ impl<'s> Builder<'s> {
         }
         self.last = self.last.max(span.end);
         self.anchor_ids.push((granit_id, node.anchor));
-        self.anchor_sizes.push(1);
+        self.anchored.push((1, 0));
         self.tree.anchors.push(Anchor { node: id, span, uses: 0 });
     }
 
@@ -298,7 +314,8 @@ impl<'s> Builder<'s> {
         }
         self.tree.anchors[anchor].uses += 1;
         self.last = end;
-        self.add_child(id, self.anchor_sizes[anchor])
+        let (size, height) = self.anchored[anchor];
+        self.add_child(id, size, height)
     }
 
     fn error_at(&self, id: NodeId, message: String) -> YamlError {

@@ -138,7 +138,7 @@ pub fn literal_block(text: &str, indent: usize, step: usize, eol: &str) -> Optio
         return None;
     }
     let first = body.lines().find(|l| !l.is_empty()).unwrap_or_default();
-    let digit = match first.starts_with(' ') || body.starts_with('\n') {
+    let digit = match first.starts_with(' ') {
         true if !(1..=9).contains(&step) => return None,
         true => step.to_string(),
         false => String::new(),
