@@ -9,8 +9,10 @@ use std::sync::Arc;
 use super::context::{Context, Loader};
 use super::generators;
 use super::hash::add_name_suffixes;
+use super::name_reference::fix_references;
 use super::transformer_config::TransformerConfig;
 use super::transformers;
+use super::vars::VarSet;
 use crate::kustomize::error::{BuildError, BuildErrorKind, Warning};
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::Resource;
@@ -23,12 +25,14 @@ use crate::kustomize::types::{Kind, Located};
 struct Accumulator {
     resources: ResMap,
     config: TransformerConfig,
+    vars: VarSet,
 }
 
 impl Accumulator {
     fn merge(&mut self, other: Self) -> Result<(), BuildError> {
         self.resources.append_all(other.resources)?;
-        self.merge_config(&other.config)
+        self.merge_config(&other.config)?;
+        self.vars.merge(other.vars)
     }
 
     fn merge_config(&mut self, config: &TransformerConfig) -> Result<(), BuildError> {
@@ -54,7 +58,11 @@ pub(super) fn build_root(
     let context = Context::new(loader, Scopes::builtin(), warnings);
     let target = Target::load(context)?;
     let mut accumulated = target.accumulate(Accumulator::default())?;
-    add_name_suffixes(accumulated.resources.resources_mut())?;
+    let resources = accumulated.resources.resources_mut();
+    add_name_suffixes(resources)?;
+    fix_references(resources, &accumulated.config.name_reference)?;
+    let specs = &accumulated.config.var_reference;
+    accumulated.vars.resolve(resources, specs, &target.context)?;
     Ok(accumulated.resources.into_resources())
 }
 
@@ -77,6 +85,7 @@ impl<'a> Target<'a> {
         self.accumulate_components(&mut gathered, &fields.components)?;
         let (resources, config) = (&mut gathered.resources, &gathered.config);
         transformers::run_builtin(resources, fields, config, &self.context)?;
+        gathered.vars.add(&fields.vars, &mut gathered.resources)?;
         Ok(gathered)
     }
 

@@ -55,6 +55,18 @@ pub(crate) fn write_float(out: &mut String, value: f64) -> Result<(), String> {
     Ok(())
 }
 
+/// A float64 as Go's `%v` prints it: with an exponent below 1e-4 and from 1e6.
+pub(crate) fn float_text(value: f64) -> String {
+    let text = format!("{value:e}");
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..6).contains(&exponent) {
+        return value.to_string();
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{mantissa}e{sign}{:02}", exponent.abs())
+}
+
 /// Adds a value that was read from YAML and goes through Go's maps and float64.
 ///
 /// # Errors
@@ -141,6 +153,21 @@ mod tests {
             assert_eq!(float(value), text);
         }
         assert!(write_float(&mut String::new(), f64::NAN).is_err());
+    }
+
+    #[test]
+    fn floats_in_texts_are_printed_as_gos_percent_v() {
+        // Printed by Go's fmt.
+        for (value, text) in [
+            (1e6, "1e+06"),
+            (123_456.7, "123456.7"),
+            (1_234_567.8, "1.2345678e+06"),
+            (0.0001, "0.0001"),
+            (0.000_01, "1e-05"),
+            (999_999.0, "999999"),
+        ] {
+            assert_eq!(float_text(value), text);
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ mod images;
 mod kv;
 mod label_selector;
 mod labels;
+mod lookup;
+mod name_reference;
 mod namespace;
 mod order;
 mod prefix_suffix;
@@ -29,6 +31,7 @@ mod shared_values;
 pub(crate) mod tables;
 mod transformer_config;
 mod transformers;
+mod vars;
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -31,9 +31,11 @@ impl Affix {
         if affix.is_empty() {
             return;
         }
+        // Kustomize keeps them as one text, separated by commas.
+        let parts = affix.split(',').map(Text::from);
         match self {
-            Self::Prefix => resource.prefixes.push(Text::clone(affix)),
-            Self::Suffix => resource.suffixes.push(Text::clone(affix)),
+            Self::Prefix => resource.prefixes.extend(parts),
+            Self::Suffix => resource.suffixes.extend(parts),
         }
         resource.store_previous_id();
     }
