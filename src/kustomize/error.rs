@@ -132,9 +132,29 @@ impl fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
+/// What a [`Warning`] is about; checks decide by it, people read [`Warning::message`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WarningKind {
+    /// Anything that has no kind of its own.
+    #[default]
+    Other,
+    /// A field that kustomize will drop.
+    DeprecatedField,
+    /// A patch whose target selects nothing when the patch is applied.
+    PatchUnmatched,
+    /// An `images` entry that no image has the name of at its layer.
+    ImageUnmatched,
+    /// An `images` entry whose name, a pattern, fits an image of another name.
+    ImageOvermatched,
+    /// An `images` entry that takes the digest of an image away.
+    DigestDropped,
+}
+
 /// Something that kustomize accepts and that is probably not meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
     /// In words.
     pub message: String,
     /// Where.

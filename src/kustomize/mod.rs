@@ -23,7 +23,7 @@ pub mod source_tree;
 pub mod types;
 
 pub use build::build;
-pub use error::{BuildError, BuildErrorKind, Warning};
+pub use error::{BuildError, BuildErrorKind, Warning, WarningKind};
 pub use files::{Entry, Files, FilesError};
 pub use origin::{FileId, Origin};
 pub use rendered::Rendered;

@@ -70,7 +70,7 @@ impl<'a> Target<'a> {
     fn load(context: Context<'a>) -> Result<Self, BuildError> {
         let file = context.loader.kustomization()?;
         for warning in &file.deprecated {
-            context.warn(warning.message.clone(), warning.origin);
+            context.warn_of(warning.kind, warning.message.clone(), warning.origin);
         }
         Ok(Self { context, file })
     }

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::kustomize::error::{BuildError, BuildErrorKind, Warning};
+use crate::kustomize::error::{BuildError, BuildErrorKind, Warning, WarningKind};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::read;
 use crate::kustomize::remote;
@@ -51,7 +51,12 @@ impl<'a> Context<'a> {
 
     /// Says something that kustomize accepts and that is probably not meant.
     pub(crate) fn warn(&self, message: impl Into<String>, origin: Origin) {
-        let warning = Warning { message: message.into(), origin };
+        self.warn_of(WarningKind::Other, message, origin);
+    }
+
+    /// As [`Context::warn`], for what a check looks for.
+    pub(crate) fn warn_of(&self, kind: WarningKind, message: impl Into<String>, origin: Origin) {
+        let warning = Warning { kind, message: message.into(), origin };
         self.warnings.borrow_mut().push(warning);
     }
 

@@ -3,10 +3,13 @@
 //! Source: kustomize `api/filters/imagetag`, `api/internal/image/image.go`. The name of an entry is
 //! put into a regular expression as it is.
 
+use std::collections::BTreeSet;
+
+use super::context::Context;
 use super::field_path::{Create, FieldPathError, apply_specs, set_scalar, wrong_kind};
 use super::field_spec::FieldSpecs;
 use super::go_regexp;
-use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::error::{BuildError, BuildErrorKind, WarningKind};
 use crate::kustomize::node::{Node, Tag, Text, Value};
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::types::Image;
@@ -20,8 +23,9 @@ pub(crate) fn set_images(
     resmap: &mut ResMap,
     image: &Image,
     specs: &FieldSpecs,
+    context: &Context<'_>,
 ) -> Result<(), BuildError> {
-    let mut updater = Updater { image, matcher: None };
+    let mut updater = Updater { image, matcher: None, matched: BTreeSet::new() };
     for resource in resmap.resources_mut() {
         if resource.kind() == "CustomResourceDefinition" {
             continue;
@@ -38,12 +42,42 @@ pub(crate) fn set_images(
             apply_specs(&mut resource.node, specs.iter(), Create::Never, image.origin, set)?;
         }
     }
+    warn_about(image, &updater.matched, context);
     Ok(())
+}
+
+/// Says what an entry did that is probably not meant; `matched` are the images it found.
+fn warn_about(image: &Image, matched: &BTreeSet<Text>, context: &Context<'_>) {
+    let name = &*image.name;
+    if matched.is_empty() {
+        let message = format!("images: no image is named `{name}` here; the entry does nothing");
+        context.warn_of(WarningKind::ImageUnmatched, message, image.origin);
+    }
+    let is_plain = Matcher::new(name).is_ok_and(|matcher| matches!(matcher, Matcher::Name(_)));
+    let sets_tag_only =
+        image.digest.is_empty() && !(image.new_tag.is_empty() && image.tag_suffix.is_empty());
+    let mut others = BTreeSet::new();
+    for text in matched {
+        let (found, _, digest) = split(text);
+        if is_plain && !text.starts_with(name) && others.insert(found) {
+            let message = format!(
+                "images: `{name}` also changes `{found}`, for a dot stands for any character"
+            );
+            context.warn_of(WarningKind::ImageOvermatched, message, image.origin);
+        }
+        if sets_tag_only && !digest.is_empty() {
+            let message =
+                format!("images: the entry for `{name}` takes away the digest of `{text}`");
+            context.warn_of(WarningKind::DigestDropped, message, image.origin);
+        }
+    }
 }
 
 struct Updater<'a> {
     image: &'a Image,
     matcher: Option<Matcher>,
+    /// The images that matched, as they were.
+    matched: BTreeSet<Text>,
 }
 
 impl Updater<'_> {
@@ -77,6 +111,9 @@ impl Updater<'_> {
         let Some(text) = node.as_text() else { return Err(wrong_kind("a scalar", node)) };
         if !self.matches(text)? {
             return Ok(());
+        }
+        if !self.matched.contains(text) {
+            self.matched.insert(Text::clone(text));
         }
         let updated = Text::from(updated(text, self.image));
         set_scalar(node, updated, Tag::Unset, self.image.origin)

@@ -23,7 +23,7 @@ pub(super) fn run_builtin(
     resources: &mut ResMap,
     fields: &Kustomization,
     config: &TransformerConfig,
-    _context: &Context<'_>,
+    context: &Context<'_>,
 ) -> Result<(), BuildError> {
     // patchesStrategicMerge, patches
     NamespaceTransformer {
@@ -49,7 +49,7 @@ pub(super) fn run_builtin(
         set_replicas(resources, replica, &config.replicas)?;
     }
     for image in &fields.images {
-        set_images(resources, image, &config.images)?;
+        set_images(resources, image, &config.images, context)?;
     }
     // replacements
     Ok(())

@@ -5,7 +5,7 @@ use super::generator::{ConfigMapArgs, GeneratorOptions, SecretArgs};
 use super::patch::Patch;
 use super::replacement::{ReplacementField, Var};
 use super::transformer::{Image, Label, Replica, SortOptions};
-use crate::kustomize::error::{BuildError, BuildErrorKind, Warning};
+use crate::kustomize::error::{BuildError, BuildErrorKind, Warning, WarningKind};
 use crate::kustomize::node::{Node, Value};
 use crate::kustomize::origin::Origin;
 
@@ -170,6 +170,7 @@ impl Kustomization {
             .filter_map(|(old, new)| {
                 let value = node.get(old).filter(|value| !value.is_null())?;
                 Some(Warning {
+                    kind: WarningKind::DeprecatedField,
                     message: format!("'{old}' is deprecated. Please use '{new}' instead."),
                     origin: value.origin,
                 })
