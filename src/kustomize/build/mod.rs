@@ -27,6 +27,7 @@ mod order;
 mod prefix_suffix;
 mod replicas;
 mod secret;
+mod selector;
 mod shared_values;
 pub(crate) mod tables;
 mod transformer_config;

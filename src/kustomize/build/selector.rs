@@ -1,0 +1,143 @@
+//! Selectors of resources, as patches and replacements have them.
+//!
+//! Source: kustomize `api/types/selector.go` (`SelectorRegex`), `api/resmap/reswrangler.go`
+//! (`Select`).
+
+use regex::Regex;
+
+use super::go_regexp::compile_anchored;
+use super::label_selector::LabelSelector;
+use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::node::Text;
+use crate::kustomize::resource::{Resource, ResourceId};
+use crate::kustomize::types::{Located, Selector};
+
+/// A selector whose patterns are compiled.
+#[derive(Clone, Debug)]
+pub(crate) struct SelectorRegex {
+    group: Pattern,
+    version: Pattern,
+    kind: Pattern,
+    name: Pattern,
+    namespace: Pattern,
+    labels: Option<LabelSelector>,
+    annotations: Option<LabelSelector>,
+}
+
+/// A pattern for a whole text; most are plain words.
+#[derive(Clone, Debug)]
+enum Pattern {
+    Any,
+    Word(Text),
+    Regex(Regex),
+}
+
+impl Pattern {
+    fn new(pattern: &Located) -> Result<Self, BuildError> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_/:".contains(c);
+        if pattern.is_empty() {
+            return Ok(Self::Any);
+        }
+        if pattern.chars().all(is_plain) {
+            return Ok(Self::Word(Text::clone(&pattern.text)));
+        }
+        let refuse = |error: super::go_regexp::PatternError| {
+            BuildError::new(BuildErrorKind::Transformer, error.to_string()).at(pattern.origin)
+        };
+        compile_anchored(pattern).map(Self::Regex).map_err(refuse)
+    }
+
+    fn is_match(&self, text: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Word(word) => &**word == text,
+            Self::Regex(regex) => regex.is_match(text),
+        }
+    }
+
+    fn is_any(&self) -> bool {
+        matches!(self, Self::Any)
+    }
+}
+
+impl SelectorRegex {
+    /// Compiles the patterns of `selector`.
+    ///
+    /// # Errors
+    /// [`BuildErrorKind::Transformer`] for a text that is no pattern or no label selector.
+    pub(crate) fn new(selector: &Selector) -> Result<Self, BuildError> {
+        Ok(Self {
+            group: Pattern::new(&selector.group)?,
+            version: Pattern::new(&selector.version)?,
+            kind: Pattern::new(&selector.kind)?,
+            name: Pattern::new(&selector.name)?,
+            namespace: Pattern::new(&selector.namespace)?,
+            labels: label_selector(&selector.label_selector)?,
+            annotations: label_selector(&selector.annotation_selector)?,
+        })
+    }
+
+    /// Whether group, version and kind of `id` fit.
+    pub(crate) fn matches_gvk(&self, id: &ResourceId) -> bool {
+        self.group.is_match(id.group())
+            && self.version.is_match(id.version())
+            && self.kind.is_match(&id.kind)
+    }
+
+    /// Whether the name fits.
+    pub(crate) fn matches_name(&self, name: &str) -> bool {
+        self.name.is_match(name)
+    }
+
+    /// Whether the namespace fits.
+    pub(crate) fn matches_namespace(&self, namespace: &str) -> bool {
+        self.namespace.is_match(namespace)
+    }
+
+    /// Whether every part of an identity is left open.
+    pub(crate) fn is_any_id(&self) -> bool {
+        [&self.group, &self.version, &self.kind, &self.name, &self.namespace]
+            .into_iter()
+            .all(Pattern::is_any)
+    }
+
+    /// Whether it has a selector over labels or annotations.
+    pub(crate) fn has_label_selectors(&self) -> bool {
+        self.labels.is_some() || self.annotations.is_some()
+    }
+
+    /// Whether labels and annotations fit.
+    pub(crate) fn matches_labels(&self, resource: &Resource) -> bool {
+        let fits = |selector: &Option<LabelSelector>, field: &str| {
+            selector.as_ref().is_none_or(|selector| {
+                let find = |key: &str| {
+                    let value = resource.node.lookup(&["metadata", field, key])?;
+                    Some(value.as_text().map_or("", |text| text))
+                };
+                selector.matches(find)
+            })
+        };
+        fits(&self.labels, "labels") && fits(&self.annotations, "annotations")
+    }
+
+    /// Whether a patch with this target goes to `resource`: name and namespace may be the first or
+    /// the present ones, all else must fit as it is now (`ResMap.Select`).
+    pub(crate) fn selects(&self, resource: &Resource) -> bool {
+        let (now, first) = (resource.current_id(), resource.original_id());
+        (self.matches_namespace(first.effective_namespace())
+            || self.matches_namespace(now.effective_namespace()))
+            && (self.matches_name(&first.name) || self.matches_name(&now.name))
+            && self.matches_gvk(&now)
+            && self.matches_labels(resource)
+    }
+}
+
+fn label_selector(text: &Located) -> Result<Option<LabelSelector>, BuildError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let refuse = |error: super::label_selector::LabelSelectorError| {
+        BuildError::new(BuildErrorKind::Transformer, error.to_string()).at(text.origin)
+    };
+    LabelSelector::parse(text).map(Some).map_err(refuse)
+}
