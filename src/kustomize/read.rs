@@ -43,6 +43,20 @@ pub(crate) fn configuration_text(text: &str, start: Origin) -> Result<Node, Buil
     }
 }
 
+/// Reads the first document of a text that stands in a field of a resource, by version 3's rules.
+/// An empty text is null.
+///
+/// # Errors
+/// As [`configuration`].
+pub(crate) fn embedded(text: &str, start: Origin) -> Result<Node, BuildError> {
+    let text = Part { text, start };
+    let tree = tree::parse(text.text).map_err(|error| text.error(&error))?;
+    match tree.roots().first() {
+        None => Ok(Node::null(start)),
+        Some(root) => Converter::new(&tree, Rules::Resource, start).node(*root),
+    }
+}
+
 /// The text of a file.
 ///
 /// # Errors

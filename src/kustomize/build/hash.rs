@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::go_json;
+use super::go_json::{self, Numbers};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Text};
 use crate::kustomize::resource::Resource;
@@ -100,7 +100,7 @@ fn encode(fields: &[(&str, Field<'_>)]) -> Result<String, String> {
             Field::Text(text) => go_json::write_string(&mut out, text),
             // Kyaml reads the value into a map; a list does not fit and leaves nothing.
             Field::Value(node) if node.as_map().is_none() => out.push_str("null"),
-            Field::Value(node) => go_json::write_node(&mut out, node)?,
+            Field::Value(node) => go_json::write_node(&mut out, node, Numbers::Float)?,
         }
     }
     out.push('}');

@@ -124,6 +124,23 @@ pub(crate) fn lookup<'n>(node: &'n Node, path: &[String]) -> Result<Option<&'n N
     Ok(Some(here))
 }
 
+/// As [`lookup`], to change; a part that does not fit leads nowhere.
+pub(crate) fn lookup_mut<'n>(node: &'n mut Node, path: &[String]) -> Option<&'n mut Node> {
+    let mut here = node;
+    for part in path.iter().map(|part| part.trim()).filter(|part| !part.is_empty()) {
+        here = match Step::parse(part).ok()? {
+            Step::Field(name) => here.get_mut(name)?,
+            Step::Index(place) => here.as_seq_mut()?.get_mut(place)?,
+            Step::Last => here.as_seq_mut()?.last_mut()?,
+            Step::Match { field, value } => {
+                here.as_seq_mut()?.iter_mut().find(|item| is_match(item, field, value))?
+            }
+            Step::Every => return None,
+        };
+    }
+    Some(here)
+}
+
 fn step_into<'n>(node: &'n Node, step: &Step<'_>) -> Result<Option<&'n Node>, String> {
     if let Step::Every = step {
         return Err("`*` is not supported here".to_owned());

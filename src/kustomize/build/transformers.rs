@@ -9,6 +9,7 @@ use super::images::set_images;
 use super::labels::{set_labels, specs_of};
 use super::namespace::{NamespaceTransformer, RoleBindingSubjects};
 use super::prefix_suffix::{Affix, add_affix};
+use super::replacements::replace;
 use super::replicas::set_replicas;
 use super::transformer_config::TransformerConfig;
 use crate::kustomize::error::BuildError;
@@ -51,6 +52,8 @@ pub(super) fn run_builtin(
     for image in &fields.images {
         set_images(resources, image, &config.images, context)?;
     }
-    // replacements
+    if !fields.replacements.is_empty() {
+        replace(resources, &fields.replacements, context)?;
+    }
     Ok(())
 }

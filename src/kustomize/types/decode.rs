@@ -47,6 +47,8 @@ pub type StringMap = Vec<(Text, Located)>;
 pub(crate) enum Path<'a> {
     /// The document.
     Root,
+    /// A document whose unknown fields do not matter, as a plugin's configuration.
+    LenientRoot,
     /// A field of an object.
     Field(&'a Path<'a>, &'a str),
     /// An item of a list.
@@ -56,10 +58,20 @@ pub(crate) enum Path<'a> {
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Root => Ok(()),
-            Self::Field(Self::Root, name) => f.write_str(name),
+            Self::Root | Self::LenientRoot => Ok(()),
+            Self::Field(Self::Root | Self::LenientRoot, name) => f.write_str(name),
             Self::Field(parent, name) => write!(f, "{parent}.{name}"),
             Self::Item(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+impl Path<'_> {
+    fn is_lenient(&self) -> bool {
+        match self {
+            Self::Root => false,
+            Self::LenientRoot => true,
+            Self::Field(parent, _) | Self::Item(parent, _) => parent.is_lenient(),
         }
     }
 }
@@ -116,7 +128,7 @@ pub(crate) fn decode_object<T: DecodeFields>(
         let field = Path::Field(path, name);
         let known = object.decode_field(name, |a, b| a == b, &entry.value, &field)?
             || object.decode_field(name, equal_fold, &entry.value, &field)?;
-        if !known {
+        if !known && !path.is_lenient() {
             return Err(unknown_field::<T>(name, entry.value.origin, &field));
         }
     }

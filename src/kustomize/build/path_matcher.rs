@@ -1,0 +1,225 @@
+//! Walks every value that a path with patterns leads to, and makes missing ones where asked.
+//!
+//! Source: kyaml `yaml/match.go` (`PathMatcher`): `[field=pattern]` is a regular expression that is
+//! not anchored, `*` is every element of a list.
+
+use super::go_regexp;
+use super::lookup::{Step, kind_name};
+use crate::kustomize::node::{Map, Node, Scalar, Style, Tag, Value};
+use crate::kustomize::origin::Origin;
+use crate::kustomize::read;
+
+/// The kind of value that is made at the end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MadeKind {
+    /// A scalar.
+    Scalar,
+    /// A map.
+    Map,
+    /// A list.
+    Seq,
+}
+
+impl MadeKind {
+    /// The kind of `node`.
+    pub(crate) fn of(node: &Node) -> Self {
+        match &node.value {
+            Value::Scalar(_) => Self::Scalar,
+            Value::Map(_) => Self::Map,
+            Value::Seq(_) => Self::Seq,
+        }
+    }
+
+    fn empty(self, origin: Origin) -> Node {
+        match self {
+            Self::Scalar => Node::untagged("", origin),
+            Self::Map => Node::map(Map::new(), origin),
+            Self::Seq => Node::seq(Vec::new(), origin),
+        }
+    }
+}
+
+/// Calls `visit` on every value at the end of a path.
+pub(crate) struct PathMatcher<'a> {
+    /// What is made of what is missing; `None` makes nothing.
+    pub(crate) create: Option<MadeKind>,
+    /// Given to what is made.
+    pub(crate) origin: Origin,
+    /// What is done with each value.
+    pub(crate) visit: &'a mut dyn FnMut(&mut Node) -> Result<(), String>,
+}
+
+impl PathMatcher<'_> {
+    /// Walks `path` below `node` and returns how many values it leads to.
+    ///
+    /// # Errors
+    /// In words, where a part does not fit what stands there; also from `visit`.
+    pub(crate) fn walk(&mut self, node: &mut Node, path: &[String]) -> Result<usize, String> {
+        let Some((part, rest)) = path.split_first() else {
+            (self.visit)(node)?;
+            return Ok(1);
+        };
+        if is_place(part) {
+            return self.walk_place(node, part, rest);
+        }
+        if part.starts_with('[') && part.ends_with(']') {
+            return match Step::parse(part)? {
+                Step::Match { field, value } => self.walk_matching(node, field, value, rest),
+                _ => Err(format!("`{part}` must have the form [field=pattern]")),
+            };
+        }
+        if part == "*" {
+            let mut count = 0;
+            for item in items_of(node)? {
+                count += self.walk(item, rest)?;
+            }
+            return Ok(count);
+        }
+        self.walk_field(node, part, rest)
+    }
+
+    /// The kind that a missing value must have so that the rest of the path leads on from it.
+    fn kind_before(&self, rest: &[String]) -> Option<MadeKind> {
+        let create = self.create?;
+        Some(match rest.first().map(String::as_str) {
+            None | Some("") => create,
+            Some(next) if is_place(next) => MadeKind::Seq,
+            Some(next) if next.starts_with('[') && next.ends_with(']') => MadeKind::Seq,
+            Some(_) => MadeKind::Map,
+        })
+    }
+
+    fn walk_field(
+        &mut self,
+        node: &mut Node,
+        name: &str,
+        rest: &[String],
+    ) -> Result<usize, String> {
+        if node.is_null() {
+            // kyaml adds the field to the null itself, which no output shows.
+            return Ok(usize::from(self.create.is_some()));
+        }
+        let kind = self.kind_before(rest);
+        let origin = self.origin;
+        let found = kind_name(node);
+        let Some(map) = node.as_map_mut() else {
+            return Err(format!("a map must stand where `{name}` is looked up, not {found}"));
+        };
+        if map.get(name).is_none() {
+            let Some(kind) = kind else { return Ok(0) };
+            map.push(name, kind.empty(origin));
+        }
+        match map.get_mut(name) {
+            Some(field) if !rest.is_empty() && field.as_scalar().is_some() => {
+                self.walk_copy(field, rest)
+            }
+            Some(field) => self.walk(field, rest),
+            None => Ok(0),
+        }
+    }
+
+    /// The path leads into a text. kyaml walks a copy of what the text holds, so that nothing is
+    /// changed by it.
+    fn walk_copy(&self, field: &Node, rest: &[String]) -> Result<usize, String> {
+        let text = field.as_text().map_or("", |text| text);
+        if text.is_empty() {
+            return Err("an empty text has no fields".to_owned());
+        }
+        let mut copy = read::embedded(text, field.origin).map_err(|error| error.message)?;
+        let mut nothing = |_: &mut Node| Ok(());
+        PathMatcher { create: self.create, origin: self.origin, visit: &mut nothing }
+            .walk(&mut copy, rest)
+    }
+
+    fn walk_place(
+        &mut self,
+        node: &mut Node,
+        part: &str,
+        rest: &[String],
+    ) -> Result<usize, String> {
+        let place: usize = part.parse().map_err(|_| format!("`{part}` is no place in a list"))?;
+        let kind = self.kind_before(rest);
+        let origin = self.origin;
+        let items = items_of(node)?;
+        if let Some(kind) = kind.filter(|_| items.len() == place) {
+            items.push(kind.empty(origin));
+        }
+        let count = items.len();
+        match items.get_mut(place) {
+            Some(item) => self.walk(item, rest),
+            None => Err(format!("the list has {count} elements, so none at place {place}")),
+        }
+    }
+
+    fn walk_matching(
+        &mut self,
+        node: &mut Node,
+        field: &str,
+        pattern: &str,
+        rest: &[String],
+    ) -> Result<usize, String> {
+        let regex = go_regexp::compile(pattern).map_err(|error| error.to_string())?;
+        let count = self.visit_matching(node, field, &regex, rest)?;
+        if count > 0 || self.create.is_none() {
+            return Ok(count);
+        }
+        let items = items_of(node)?;
+        items.push(made_element(field, pattern, self.origin));
+        match self.visit_matching(node, field, &regex, rest)? {
+            0 => Err(format!("an element made for `{pattern}` does not match it")),
+            count => Ok(count),
+        }
+    }
+
+    fn visit_matching(
+        &mut self,
+        node: &mut Node,
+        field: &str,
+        regex: &regex::Regex,
+        rest: &[String],
+    ) -> Result<usize, String> {
+        let mut count = 0;
+        for item in items_of(node)? {
+            let value = if field.is_empty() { Some(&*item) } else { item.get(field) };
+            if !value.is_some_and(|value| regex.is_match(&printed(value))) {
+                continue;
+            }
+            // An element that is the value itself ends the path.
+            count += self.walk(item, if field.is_empty() { &[] } else { rest })?;
+        }
+        Ok(count)
+    }
+}
+
+fn is_place(part: &str) -> bool {
+    super::lookup::integer(part).is_some_and(|place| place >= 0)
+}
+
+fn items_of(node: &mut Node) -> Result<&mut Vec<Node>, String> {
+    if node.is_null() {
+        return Err("the list is null".to_owned());
+    }
+    let found = kind_name(node);
+    node.as_seq_mut().ok_or_else(|| format!("a list must stand there, not {found}"))
+}
+
+fn made_element(field: &str, text: &str, origin: Origin) -> Node {
+    let value = Node::untagged(text, origin);
+    if field.is_empty() {
+        return value;
+    }
+    let mut map = Map::new();
+    map.push(field, value);
+    Node::map(map, origin)
+}
+
+/// A value as YAML text, which patterns are compared with. Only scalars are printed in full.
+fn printed(node: &Node) -> String {
+    let Some(Scalar { text, style, tag, .. }) = node.as_scalar() else { return String::new() };
+    match style {
+        Style::SingleQuoted => format!("'{}'", text.replace('\'', "''")),
+        Style::DoubleQuoted => format!("\"{text}\""),
+        Style::Plain if *tag == Tag::Null && text.is_empty() => "null".to_owned(),
+        _ => text.trim().to_owned(),
+    }
+}

@@ -1,0 +1,145 @@
+//! Replacement targets inside a text: a field of JSON or YAML that stands in a scalar.
+//!
+//! Source: kustomize `api/filters/replacement/replacement.go` (`setValueInStructuredData`).
+
+use super::go_json::{self, Numbers};
+use super::lookup::{lookup, lookup_mut};
+use super::path_matcher::{MadeKind, PathMatcher};
+use super::replacements::overwrite;
+use crate::kustomize::node::{Node, Tag, Text, Value};
+use crate::kustomize::read;
+use crate::yaml::scalar::{Rules, resolve};
+
+/// Writes `value` at `path` if a scalar on the way holds JSON or YAML in which the rest of the path
+/// leads somewhere. `false` where there is none, and the path must be walked as usual.
+///
+/// # Errors
+/// In words, for YAML, whose layout only kustomize can write.
+pub(super) fn write(
+    node: &mut Node,
+    value: &Node,
+    path: &[String],
+    create: Option<MadeKind>,
+) -> Result<bool, String> {
+    let Some(length) = scalar_prefix(node, path) else { return Ok(false) };
+    let (outer, inner) = path.split_at(length);
+    let Some(scalar) = lookup(node, outer).ok().flatten() else { return Ok(false) };
+    let text = scalar.as_text().cloned().unwrap_or_default();
+    let Ok(mut data) = read::embedded(&text, scalar.origin) else { return Ok(false) };
+    if text.is_empty() {
+        return Ok(false);
+    }
+    let mut visit = |field: &mut Node| {
+        overwrite(field, value.clone());
+        Ok(())
+    };
+    let matched =
+        PathMatcher { create, origin: value.origin, visit: &mut visit }.walk(&mut data, inner);
+    if !matched.is_ok_and(|count| count > 0) {
+        return Ok(false);
+    }
+    if !is_readable(&data) {
+        return Ok(false);
+    }
+    let written = serialize(&data, &text)?;
+    if let Some(Node { value: Value::Scalar(scalar), origin }) = lookup_mut(node, outer) {
+        scalar.text = Text::from(written);
+        *origin = value.origin;
+    }
+    Ok(true)
+}
+
+/// How many parts of the path lead to a scalar that the path goes on from.
+fn scalar_prefix(node: &Node, path: &[String]) -> Option<usize> {
+    (1..path.len()).find(|length| {
+        let found = lookup(node, &path[..*length]).ok().flatten();
+        found.is_some_and(|found| {
+            let text = found.as_text();
+            text.is_some_and(|text| read::embedded(text, found.origin).is_ok())
+        })
+    })
+}
+
+fn serialize(data: &Node, original: &str) -> Result<String, String> {
+    if !original.trim_start().starts_with(['{', '[']) {
+        return match data.is_null() {
+            true => Ok("null".to_owned()),
+            false => {
+                Err("a field of YAML inside of a text can only be written by kustomize".to_owned())
+            }
+        };
+    }
+    let mut compact = String::new();
+    go_json::write_node(&mut compact, data, Numbers::Exact)?;
+    if original.contains('\n') && original.contains("  ") {
+        return Ok(indent(&compact));
+    }
+    Ok(compact)
+}
+
+/// Go's `json.Indent` with two blanks, for compact JSON.
+fn indent(compact: &str) -> String {
+    let mut out = String::with_capacity(compact.len() * 2);
+    let mut depth = 0usize;
+    let mut in_string = false;
+    let mut chars = compact.chars().peekable();
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.push_str(&"  ".repeat(depth));
+    };
+    while let Some(c) = chars.next() {
+        if in_string {
+            out.push(c);
+            match c {
+                '\\' => out.extend(chars.next()),
+                '"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match c {
+            '"' => {
+                in_string = true;
+                out.push(c);
+            }
+            '{' | '[' => {
+                out.push(c);
+                if matches!(chars.peek(), Some('}' | ']')) {
+                    out.extend(chars.next());
+                } else {
+                    depth += 1;
+                    line(&mut out, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Whether goyaml reads back what it would print: a number or a bool that was overwritten with a
+/// text of another type is refused, and kustomize leaves the whole text as it was.
+fn is_readable(node: &Node) -> bool {
+    match &node.value {
+        Value::Map(map) => map.entries().iter().all(|entry| is_readable(&entry.value)),
+        Value::Seq(items) => items.iter().all(is_readable),
+        Value::Scalar(scalar) => {
+            let now = read::tag_of(resolve(&scalar.text, Rules::Resource));
+            match scalar.tag {
+                Tag::Int | Tag::Bool | Tag::Null | Tag::Timestamp => now == scalar.tag,
+                Tag::Float => matches!(now, Tag::Int | Tag::Float),
+                Tag::Unset | Tag::Str | Tag::Binary | Tag::Merge => true,
+            }
+        }
+    }
+}
