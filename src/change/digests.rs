@@ -1,6 +1,7 @@
 //! `--digests`: a JSON object of keys and values, read strictly; and `KEY=VALUE` on the command line.
 
-use super::image::{Key, Pin, PinValue, PinValueError};
+use super::image::{Pin, PinValue, PinValueError};
+use super::key::Key;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::collections::HashSet;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Pinning images: which, to what, and what is allowed on the way.
 
-use crate::image::last_segments_match;
-use crate::image::{Digest, DigestError, Reference, ReferenceError, Split, is_same_name, is_tag};
+use super::key::Key;
+use crate::image::{Digest, DigestError, Reference, ReferenceError};
 
 /// Every image that a key names gets the digest beside it; no other image moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -114,60 +114,6 @@ fn is_meant_as_digest(text: &str) -> bool {
     is_algorithm || (text.len() >= 64 && text.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// How a user names images: a whole name, its last segments, a container or a workload; `NAME:TAG` narrows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
-    text: String,
-    name_len: usize,
-}
-
-impl Key {
-    /// Reads a key. Every text is one; what it names is decided by what is rendered.
-    #[must_use]
-    pub fn parse(text: &str) -> Self {
-        let path = text.rfind('/').map_or(0, |i| i + 1);
-        let tag_at = text[path..].find(':').map(|i| i + path).filter(|i| is_tag(&text[i + 1..]));
-        Self { text: text.to_owned(), name_len: tag_at.unwrap_or(text.len()) }
-    }
-
-    /// The key as given.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// The key without its tag.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.text[..self.name_len]
-    }
-
-    /// The tag that narrows the key.
-    #[must_use]
-    pub fn tag(&self) -> Option<&str> {
-        self.text.get(self.name_len + 1..)
-    }
-
-    /// Whether the key is the whole name of the reference `image` (as it stands in a field or as an
-    /// entry writes it), registry defaults made explicit, and has no other tag.
-    #[must_use]
-    pub fn is_whole_name(&self, image: &str) -> bool {
-        let split = Split::parse(image);
-        self.fits_tag(split.tag) && is_same_name(split.name, self.name())
-    }
-
-    /// Whether the key is the last path segments of the reference `image`, and has no other tag.
-    #[must_use]
-    pub fn is_last_segments(&self, image: &str) -> bool {
-        let split = Split::parse(image);
-        self.fits_tag(split.tag) && last_segments_match(split.name, self.name())
-    }
-
-    fn fits_tag(&self, tag: &str) -> bool {
-        self.tag().is_none_or(|wanted| wanted == tag)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,21 +150,5 @@ mod tests {
                 "{whole}"
             );
         }
-    }
-
-    #[test]
-    fn a_port_is_no_tag_of_a_key() {
-        assert_eq!(Key::parse("reg:5000/web").tag(), None);
-        let key = Key::parse("reg:5000/web:1.0");
-        assert_eq!((key.name(), key.tag()), ("reg:5000/web", Some("1.0")));
-    }
-
-    #[test]
-    fn a_key_is_a_whole_name_in_every_spelling() {
-        let key = Key::parse("docker.io/library/redis");
-        assert!(key.is_whole_name("redis:7") && key.is_whole_name("index.docker.io/redis"));
-        assert!(!key.is_whole_name("quay.io/redis"));
-        assert!(!Key::parse("redis:6").is_whole_name("redis:7"));
-        assert!(Key::parse("redis:7").is_whole_name("redis:7@sha256:ab"));
     }
 }

@@ -5,9 +5,11 @@
 
 mod digests;
 mod image;
+mod key;
 
 pub use digests::{DigestsError, parse_assignment, parse_digests};
-pub use image::{Key, Pin, PinImages, PinValue, PinValueError, TagChoice};
+pub use image::{Pin, PinImages, PinValue, PinValueError, TagChoice};
+pub use key::{Key, KeyError, Named};
 
 /// What a command wants of an overlay.
 #[derive(Clone, Debug, PartialEq, Eq)]

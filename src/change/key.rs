@@ -1,0 +1,198 @@
+//! How a user names images, and which image fields that means.
+
+use crate::image::{Split, is_same_name, is_tag, last_segments_match};
+
+/// How a user names images: a whole name, its last segments, a container or a workload; `NAME:TAG` narrows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    text: String,
+    name_len: usize,
+}
+
+impl Key {
+    /// Reads a key. Every text is one; what it names is decided by what is rendered.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let path = text.rfind('/').map_or(0, |i| i + 1);
+        let tag_at = text[path..].find(':').map(|i| i + path).filter(|i| is_tag(&text[i + 1..]));
+        Self { text: text.to_owned(), name_len: tag_at.unwrap_or(text.len()) }
+    }
+
+    /// The key as given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The key without its tag.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.text[..self.name_len]
+    }
+
+    /// The tag that narrows the key.
+    #[must_use]
+    pub fn tag(&self) -> Option<&str> {
+        self.text.get(self.name_len + 1..)
+    }
+
+    fn fits_tag(&self, tag: &str) -> bool {
+        self.tag().is_none_or(|wanted| wanted == tag)
+    }
+}
+
+/// One image field in the words that a key may use for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named<'a> {
+    /// The reference as rendered.
+    pub reference: &'a str,
+    /// What the `images:` entries that act on the field call it: `name` and `newName` of each.
+    pub entry_names: Vec<&'a str>,
+    /// The container that the field belongs to.
+    pub container: Option<&'a str>,
+    /// The resource that the field belongs to.
+    pub workload: &'a str,
+}
+
+/// A key that names no one image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyError {
+    /// No field has that name.
+    Nothing,
+    /// Fields with different names, all of them listed once.
+    Several(Vec<String>),
+}
+
+impl Key {
+    /// The fields that the key names, by position. The first way that fits any field decides: the whole
+    /// name, the last segments of one, then a container or a workload that uses one image.
+    ///
+    /// # Errors
+    /// [`KeyError`] where no field fits, or the last segments, container or workload mean several images.
+    pub fn find_fields(&self, fields: &[Named<'_>]) -> Result<Vec<usize>, KeyError> {
+        let whole = positions(fields, |f| f.names().any(|name| self.is_whole_name_of(f, name)));
+        if !whole.is_empty() {
+            return Ok(whole);
+        }
+        let ends = positions(fields, |f| f.names().any(|name| self.is_last_segments_of(f, name)));
+        if !ends.is_empty() {
+            return one_name(ends.iter().map(|i| fields[*i].name())).map(|_| ends);
+        }
+        let name = one_name(self.names_by_place(fields))?;
+        let users = positions(fields, |f| is_same_name(f.name(), &name) && self.fits_tag_of(f));
+        if users.is_empty() { Err(KeyError::Nothing) } else { Ok(users) }
+    }
+
+    fn is_whole_name_of(&self, field: &Named<'_>, name: &str) -> bool {
+        self.fits_tag_of(field) && is_same_name(Split::parse(name).name, self.name())
+    }
+
+    fn is_last_segments_of(&self, field: &Named<'_>, name: &str) -> bool {
+        self.fits_tag_of(field) && last_segments_match(Split::parse(name).name, self.name())
+    }
+
+    fn fits_tag_of(&self, field: &Named<'_>) -> bool {
+        self.fits_tag(Split::parse(field.reference).tag)
+    }
+
+    /// The images of the containers of that name, and of the workload of that name where it uses one.
+    fn names_by_place<'a>(&self, fields: &[Named<'a>]) -> Vec<&'a str> {
+        let of = |fits: &dyn Fn(&Named<'a>) -> bool| -> Vec<&'a str> {
+            fields.iter().filter(|f| fits(f)).map(|f| Split::parse(f.reference).name).collect()
+        };
+        let mut names = of(&|f| f.container == Some(self.name()));
+        let workload = of(&|f| f.workload == self.name());
+        if one_name(workload.iter().copied()).is_ok() {
+            names.extend(workload);
+        }
+        names
+    }
+}
+
+impl<'a> Named<'a> {
+    fn name(&self) -> &'a str {
+        Split::parse(self.reference).name
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
+        std::iter::once(self.reference).chain(self.entry_names.iter().copied())
+    }
+}
+
+fn positions<'a>(fields: &[Named<'a>], fits: impl Fn(&Named<'a>) -> bool) -> Vec<usize> {
+    (0..fields.len()).filter(|i| fits(&fields[*i])).collect()
+}
+
+/// The one repository that all `names` mean.
+fn one_name<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<String, KeyError> {
+    let mut distinct: Vec<String> = Vec::new();
+    for name in names {
+        if !distinct.iter().any(|known| is_same_name(known, name)) {
+            distinct.push(name.to_owned());
+        }
+    }
+    match distinct.len() {
+        0 => Err(KeyError::Nothing),
+        1 => Ok(distinct.remove(0)),
+        _ => Err(KeyError::Several(distinct)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_no_tag_of_a_key() {
+        assert_eq!(Key::parse("reg:5000/web").tag(), None);
+        let key = Key::parse("reg:5000/web:1.0");
+        assert_eq!((key.name(), key.tag()), ("reg:5000/web", Some("1.0")));
+    }
+
+    fn field<'a>(reference: &'a str, container: &'a str, workload: &'a str) -> Named<'a> {
+        Named { reference, entry_names: Vec::new(), container: Some(container), workload }
+    }
+
+    fn found(key: &str, fields: &[Named<'_>]) -> Result<Vec<usize>, KeyError> {
+        Key::parse(key).find_fields(fields)
+    }
+
+    #[test]
+    fn the_first_way_that_fits_decides() {
+        let fields =
+            [field("web", "a", "x"), field("reg.io/team/web", "b", "y"), field("c", "web", "z")];
+        assert_eq!(found("web", &fields), Ok(vec![0]));
+        assert_eq!(found("web", &fields[1..]), Ok(vec![0]));
+        assert_eq!(found("team/web", &fields), Ok(vec![1]));
+        assert_eq!(found("web", &fields[2..]), Ok(vec![0]));
+        assert_eq!(found("z", &fields), Ok(vec![2]));
+    }
+
+    #[test]
+    fn every_spelling_of_a_name_is_found() {
+        let fields = [field("redis:7", "a", "x"), field("docker.io/library/redis:6", "b", "y")];
+        assert_eq!(found("index.docker.io/redis", &fields), Ok(vec![0, 1]));
+        assert_eq!(found("redis:6", &fields), Ok(vec![1]));
+    }
+
+    #[test]
+    fn a_container_names_its_image_wherever_it_is_used() {
+        let fields = [field("reg.io/a:1", "relay", "x"), field("reg.io/a:1", "other", "y")];
+        assert_eq!(found("relay", &fields), Ok(vec![0, 1]));
+    }
+
+    #[test]
+    fn two_images_under_one_short_name_are_both_named() {
+        let fields = [field("reg.io/a/web", "m", "x"), field("reg.io/b/web", "n", "x")];
+        let both = vec!["reg.io/a/web".to_owned(), "reg.io/b/web".to_owned()];
+        assert_eq!(found("web", &fields), Err(KeyError::Several(both)));
+        assert_eq!(found("x", &fields), Err(KeyError::Nothing));
+    }
+
+    #[test]
+    fn an_entry_names_what_it_decides() {
+        let mut renamed = field("mirror.test/web:1", "c", "x");
+        renamed.entry_names = vec!["WEB_IMAGE", "mirror.test/web"];
+        assert_eq!(found("WEB_IMAGE", &[renamed]), Ok(vec![0]));
+    }
+}
