@@ -73,6 +73,15 @@ pub enum PinValueError {
     Reference(ReferenceError),
 }
 
+impl PinImages {
+    /// Whether the value of `flag` was asked for by `--image-arg`, dashes apart.
+    #[must_use]
+    pub fn has_image_arg(&self, flag: &str) -> bool {
+        let name = flag.trim_start_matches('-');
+        self.image_args.iter().any(|given| given.trim_start_matches('-') == name)
+    }
+}
+
 impl PinValue {
     /// Reads `sha256:…` or `NAME[:TAG]@sha256:…`.
     ///

@@ -1,6 +1,6 @@
 //! How a user names images, and which image fields that means.
 
-use crate::image::{Split, is_same_name, is_tag, last_segments_match};
+use crate::image::{Named, Split, is_same_name, is_tag, last_segments_match};
 
 /// How a user names images: a whole name, its last segments, a container or a workload; `NAME:TAG` narrows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,17 +41,13 @@ impl Key {
     }
 }
 
-/// One image field in the words that a key may use for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named<'a> {
-    /// The reference as rendered.
-    pub reference: &'a str,
-    /// What the `images:` entries that act on the field call it: `name` and `newName` of each.
-    pub entry_names: Vec<&'a str>,
-    /// The container that the field belongs to.
-    pub container: Option<&'a str>,
-    /// The resource that the field belongs to.
-    pub workload: &'a str,
+/// What a key names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The fields, by position.
+    pub fields: Vec<usize>,
+    /// Whether the key is a whole name, and not the end of one, a container or a workload.
+    pub is_whole_name: bool,
 }
 
 /// A key that names no one image.
@@ -69,11 +65,15 @@ impl Key {
     ///
     /// # Errors
     /// [`KeyError`] where no field fits, or the last segments, container or workload mean several images.
-    pub fn find_fields(&self, fields: &[Named<'_>]) -> Result<Vec<usize>, KeyError> {
+    pub fn find_fields(&self, fields: &[Named<'_>]) -> Result<Found, KeyError> {
         let whole = positions(fields, |f| f.names().any(|name| self.is_whole_name_of(f, name)));
         if !whole.is_empty() {
-            return Ok(whole);
+            return Ok(Found { fields: whole, is_whole_name: true });
         }
+        self.find_by_part(fields).map(|fields| Found { fields, is_whole_name: false })
+    }
+
+    fn find_by_part(&self, fields: &[Named<'_>]) -> Result<Vec<usize>, KeyError> {
         let ends = positions(fields, |f| f.names().any(|name| self.is_last_segments_of(f, name)));
         if !ends.is_empty() {
             return one_name(ends.iter().map(|i| fields[*i].name())).map(|_| ends);
@@ -106,16 +106,6 @@ impl Key {
             names.extend(workload);
         }
         names
-    }
-}
-
-impl<'a> Named<'a> {
-    fn name(&self) -> &'a str {
-        Split::parse(self.reference).name
-    }
-
-    fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
-        std::iter::once(self.reference).chain(self.entry_names.iter().copied())
     }
 }
 
@@ -154,7 +144,7 @@ mod tests {
     }
 
     fn found(key: &str, fields: &[Named<'_>]) -> Result<Vec<usize>, KeyError> {
-        Key::parse(key).find_fields(fields)
+        Key::parse(key).find_fields(fields).map(|found| found.fields)
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod key;
 
 pub use digests::{DigestsError, parse_assignment, parse_digests};
 pub use image::{Pin, PinImages, PinValue, PinValueError, TagChoice};
-pub use key::{Key, KeyError, Named};
+pub use key::{Found, Key, KeyError};
 
 /// What a command wants of an overlay.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,12 @@
 
 mod digest;
 mod name;
+mod named;
 mod pattern;
 mod reference;
 
 pub use digest::{Digest, DigestError};
 pub use name::{is_same_name, last_segments_match, normalize_name};
+pub use named::Named;
 pub use pattern::{Pattern, PatternError, Split};
 pub use reference::{Reference, ReferenceError, is_tag};

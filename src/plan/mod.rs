@@ -1,4 +1,17 @@
 //! From a change and a view of the overlay to the text edits that bring it about.
+//!
+//! Pure: takes texts and rendered resources, returns decisions and edits. Knows no file system, no
+//! renderer and no judge; what an edit does is measured by `verify`.
 
-pub mod entries;
-pub mod tag_rule;
+mod database;
+mod entries;
+mod error;
+mod new_entry;
+mod pin;
+mod tag_rule;
+
+pub use database::DatabaseTagError;
+pub use entries::{EntriesError, ImagesEntry, read_entries};
+pub use error::{PlanError, Statement};
+pub use pin::{Decision, Decisions, Note, PinView, decide_pins, trace_entries};
+pub use tag_rule::{EntryField, FieldEdit, TagError};

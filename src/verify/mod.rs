@@ -1,1 +1,11 @@
 //! The judge: what an edit did to the rendered resources, compared with what was asked for.
+//!
+//! Sees the [`crate::change::Change`] and the resources before and after; never a plan, a text or an
+//! edit. Its verdict is the measured [`Effect`], or the [`Refusal`] that says which resource and field
+//! is not as asked.
+
+mod effect;
+mod pin;
+
+pub use effect::{Effect, FieldChange, measure_effect};
+pub use pin::{Refusal, verify_pins};

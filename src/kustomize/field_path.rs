@@ -1,0 +1,202 @@
+//! Where a value stands in a resource, in the notation of kustomize's field paths.
+//!
+//! `spec.template.spec.containers.[name=web].image`: keys joined by dots, an item of a list by the
+//! `name` that tells it from its neighbours (else by its number), a key that holds a dot in brackets.
+
+use std::fmt;
+
+use super::node::{Node, Text, Value};
+
+/// One step of a [`FieldPath`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Step {
+    /// The field of a mapping.
+    Key(Text),
+    /// The item of a list whose `name` is this.
+    Named(Text),
+    /// The item of a list by its position, from 0.
+    Index(usize),
+}
+
+/// The steps from the root of a resource to a value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FieldPath(Vec<Step>);
+
+impl FieldPath {
+    /// The path of the field `keys`, from the root.
+    #[must_use]
+    pub fn of_keys(keys: &[&str]) -> Self {
+        Self(keys.iter().map(|key| Step::Key(Text::from(*key))).collect())
+    }
+
+    /// The steps, from the root.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.0
+    }
+
+    /// The path one step further down.
+    #[must_use]
+    pub fn child(&self, step: Step) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        Self(steps)
+    }
+
+    /// The value at the path, where there is one.
+    #[must_use]
+    pub fn find<'a>(&self, root: &'a Node) -> Option<&'a Node> {
+        self.0.iter().try_fold(root, |node, step| match step {
+            Step::Key(key) => node.get(key),
+            Step::Named(name) => {
+                node.as_seq()?.iter().find(|item| item_name(item) == Some(name.as_ref()))
+            }
+            Step::Index(index) => node.as_seq()?.get(*index),
+        })
+    }
+
+    /// The path as a JSON pointer (RFC 6901) into `root`, where it leads somewhere.
+    #[must_use]
+    pub fn to_json_pointer(&self, root: &Node) -> Option<String> {
+        let mut node = root;
+        let mut pointer = String::new();
+        for step in &self.0 {
+            let (token, next) = match step {
+                Step::Key(key) => (escape_token(key), node.get(key)?),
+                Step::Named(name) => {
+                    let items = node.as_seq()?;
+                    let is_it = |item: &Node| item_name(item) == Some(name.as_ref());
+                    let index = items.iter().position(is_it)?;
+                    (index.to_string(), &items[index])
+                }
+                Step::Index(index) => (index.to_string(), node.as_seq()?.get(*index)?),
+            };
+            pointer.push('/');
+            pointer.push_str(&token);
+            node = next;
+        }
+        Some(pointer)
+    }
+}
+
+fn escape_token(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, step) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(".")?;
+            }
+            match step {
+                Step::Key(key) if key.contains('.') => write!(f, "[{key}]")?,
+                Step::Key(key) => f.write_str(key)?,
+                Step::Named(name) => write!(f, "[name={name}]")?,
+                Step::Index(index) => write!(f, "{index}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The step to each item of a list: by name where every item has one and no two share it.
+#[must_use]
+pub fn item_steps(items: &[Node]) -> Vec<Step> {
+    let names: Option<Vec<&str>> = items.iter().map(item_name).collect();
+    let names = names.filter(|names| {
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        sorted.windows(2).all(|pair| pair[0] != pair[1])
+    });
+    match names {
+        Some(names) => names.into_iter().map(|name| Step::Named(Text::from(name))).collect(),
+        None => (0..items.len()).map(Step::Index).collect(),
+    }
+}
+
+fn item_name(item: &Node) -> Option<&str> {
+    item.get("name").and_then(Node::as_str)
+}
+
+/// Calls `visit` with every scalar below `node` and its path, in document order.
+pub fn walk_scalars<'a>(
+    node: &'a Node,
+    path: &FieldPath,
+    visit: &mut dyn FnMut(&FieldPath, &'a Node),
+) {
+    match &node.value {
+        Value::Scalar(_) => visit(path, node),
+        Value::Map(map) => {
+            for entry in map.entries() {
+                let step = Step::Key(Text::clone(&entry.key.text));
+                walk_scalars(&entry.value, &path.child(step), visit);
+            }
+        }
+        Value::Seq(items) => {
+            for (step, item) in item_steps(items).into_iter().zip(items) {
+                walk_scalars(item, &path.child(step), visit);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::node::Map;
+    use super::super::origin::Origin;
+    use super::*;
+
+    fn map(pairs: Vec<(&str, Node)>) -> Node {
+        let mut map = Map::new();
+        for (key, value) in pairs {
+            map.push(key, value);
+        }
+        Node::map(map, Origin::NONE)
+    }
+
+    fn text(text: &str) -> Node {
+        Node::string(text, Origin::NONE)
+    }
+
+    fn list(items: Vec<Node>) -> Node {
+        Node::seq(items, Origin::NONE)
+    }
+
+    #[test]
+    fn paths_are_written_as_kustomize_writes_them() {
+        let container =
+            map(vec![("name", text("web")), ("image", text("a")), ("args", list(vec![text("x")]))]);
+        let root = map(vec![("a.b/c", text("1")), ("containers", list(vec![container]))]);
+        let mut seen = Vec::new();
+        walk_scalars(&root, &FieldPath::default(), &mut |path, _| seen.push(path.to_string()));
+        let expected = [
+            "[a.b/c]",
+            "containers.[name=web].name",
+            "containers.[name=web].image",
+            "containers.[name=web].args.0",
+        ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn a_path_finds_its_value_and_its_pointer() {
+        let items = vec![
+            map(vec![("name", text("a"))]),
+            map(vec![("name", text("b")), ("i/j", text("v"))]),
+        ];
+        let root = map(vec![("list", list(items))]);
+        let path = FieldPath::of_keys(&["list"])
+            .child(Step::Named("b".into()))
+            .child(Step::Key("i/j".into()));
+        assert_eq!(path.find(&root).and_then(Node::as_str), Some("v"));
+        assert_eq!(path.to_json_pointer(&root).as_deref(), Some("/list/1/i~1j"));
+        assert_eq!(path.child(Step::Index(0)).find(&root), None);
+    }
+
+    #[test]
+    fn items_without_distinct_names_are_numbered() {
+        let twice = [map(vec![("name", text("a"))]), map(vec![("name", text("a"))])];
+        assert_eq!(item_steps(&twice), [Step::Index(0), Step::Index(1)]);
+    }
+}

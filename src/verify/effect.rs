@@ -1,0 +1,154 @@
+//! The difference of two renders, by resource and field.
+
+use crate::kustomize::{
+    FieldPath, Node, Resource, ResourceId, Scalar, Step, Tag, Text, Value, item_steps,
+};
+use serde_json::Value as Json;
+use std::collections::{HashMap, HashSet};
+
+/// Every field that differs between two renders, in the order of the resources.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effect {
+    /// The changes.
+    pub changes: Vec<FieldChange>,
+}
+
+/// One field that differs; the empty path is the whole resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldChange {
+    /// The resource.
+    pub resource: ResourceId,
+    /// The field.
+    pub path: FieldPath,
+    /// Its value before; `None` where it was absent.
+    pub before: Option<Json>,
+    /// Its value after; `None` where it is absent.
+    pub after: Option<Json>,
+}
+
+impl Effect {
+    /// Whether nothing differs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+/// Compares two renders of one overlay. Resources are the same if apiVersion, kind, namespace and name
+/// are; a null list and an empty one are no difference, and neither is the order of resources.
+#[must_use]
+pub fn measure_effect(before: &[Resource], after: &[Resource]) -> Effect {
+    let mut changes = Vec::new();
+    let later: HashMap<ResourceId, &Resource> = after.iter().map(|r| (r.current_id(), r)).collect();
+    let mut seen = HashSet::new();
+    for resource in before {
+        let id = resource.current_id();
+        let mut diff = Diff { resource: &id, changes: &mut changes };
+        let other = later.get(&id).map(|r| &r.node);
+        diff.values(Some(&resource.node), other, &FieldPath::default());
+        seen.insert(id);
+    }
+    for resource in after {
+        let id = resource.current_id();
+        if !seen.contains(&id) {
+            let mut diff = Diff { resource: &id, changes: &mut changes };
+            diff.values(None, Some(&resource.node), &FieldPath::default());
+        }
+    }
+    Effect { changes }
+}
+
+struct Diff<'a> {
+    resource: &'a ResourceId,
+    changes: &'a mut Vec<FieldChange>,
+}
+
+impl Diff<'_> {
+    fn values(&mut self, before: Option<&Node>, after: Option<&Node>, path: &FieldPath) {
+        match (before.map(|n| &n.value), after.map(|n| &n.value)) {
+            (Some(Value::Map(_)), Some(Value::Map(_))) => self.maps(before, after, path),
+            (Some(Value::Seq(a)), Some(Value::Seq(b))) => self.lists(a, b, path),
+            (Some(Value::Scalar(a)), Some(Value::Scalar(b))) if is_equal(a, b) => {}
+            (Some(_), Some(_))
+                if before.is_some_and(is_no_list) && after.is_some_and(is_no_list) => {}
+            (None, None) => {}
+            _ => self.add(before, after, path),
+        }
+    }
+
+    fn maps(&mut self, before: Option<&Node>, after: Option<&Node>, path: &FieldPath) {
+        let keys = |node: Option<&Node>| -> Vec<Text> {
+            let entries = node.and_then(Node::as_map).map_or(&[][..], |map| map.entries());
+            entries.iter().map(|entry| Text::clone(&entry.key.text)).collect()
+        };
+        let mut seen = HashSet::new();
+        for key in keys(before).into_iter().chain(keys(after)) {
+            if seen.insert(Text::clone(&key)) {
+                let of = |node: Option<&'_ Node>| node.and_then(|n| n.get(&key)).cloned();
+                let (a, b) = (of(before), of(after));
+                self.values(a.as_ref(), b.as_ref(), &path.child(Step::Key(key)));
+            }
+        }
+    }
+
+    /// Items are paired by name where both lists name the same items in the same order, else by number.
+    fn lists(&mut self, before: &[Node], after: &[Node], path: &FieldPath) {
+        let (a, b) = (item_steps(before), item_steps(after));
+        let steps =
+            if a == b { a } else { (0..before.len().max(after.len())).map(Step::Index).collect() };
+        for (i, step) in steps.into_iter().enumerate() {
+            self.values(before.get(i), after.get(i), &path.child(step));
+        }
+    }
+
+    fn add(&mut self, before: Option<&Node>, after: Option<&Node>, path: &FieldPath) {
+        self.changes.push(FieldChange {
+            resource: self.resource.clone(),
+            path: path.clone(),
+            before: before.map(to_json),
+            after: after.map(to_json),
+        });
+    }
+}
+
+fn is_no_list(node: &Node) -> bool {
+    node.is_null() || node.as_seq().is_some_and(<[Node]>::is_empty)
+}
+
+fn is_equal(a: &Scalar, b: &Scalar) -> bool {
+    a.tag == Tag::Null && b.tag == Tag::Null || (a.text == b.text && json_type(a) == json_type(b))
+}
+
+fn json_type(scalar: &Scalar) -> u8 {
+    match scalar.tag {
+        Tag::Null => 0,
+        Tag::Bool => 1,
+        Tag::Int | Tag::Float => 2,
+        Tag::Unset | Tag::Str | Tag::Timestamp | Tag::Binary | Tag::Merge => 3,
+    }
+}
+
+/// The value as JSON; a number that JSON cannot hold exactly stays text.
+fn to_json(node: &Node) -> Json {
+    match &node.value {
+        Value::Scalar(scalar) => scalar_to_json(scalar),
+        Value::Map(map) => {
+            let pairs = map.entries().iter().map(|e| (e.key.text.to_string(), to_json(&e.value)));
+            Json::Object(pairs.collect())
+        }
+        Value::Seq(items) => Json::Array(items.iter().map(to_json).collect()),
+    }
+}
+
+fn scalar_to_json(scalar: &Scalar) -> Json {
+    let text = || Json::String(scalar.text.to_string());
+    match scalar.tag {
+        Tag::Null => Json::Null,
+        Tag::Bool => scalar.text.eq_ignore_ascii_case("true").into(),
+        Tag::Int | Tag::Float => {
+            let number = serde_json::from_str::<serde_json::Number>(&scalar.text);
+            number.map_or_else(|_| text(), Json::Number)
+        }
+        _ => text(),
+    }
+}
