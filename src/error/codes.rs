@@ -78,6 +78,8 @@ catalogue! {
         "The program met a state that it believes impossible. Nothing was written. Please report it with the command line.";
     USAGE = "usage", Usage,
         "The command line is wrong: an unknown or malformed argument, or one that is missing. `--help` shows what is expected.";
+    AMBIGUOUS_IMAGE = "ambiguous-image", Refused,
+        "A key of `--digests` fits images of several repositories. Use a whole name; the candidates are listed.";
     AMBIGUOUS_NAME = "ambiguous-name", Refused,
         "A name fits more than one rendered resource. Write it as KIND/NAME or KIND.GROUP/NAME; the candidates are listed.";
     BUILD_BROKEN = "build-broken", Refused,
@@ -88,12 +90,46 @@ catalogue! {
         "The OVERLAY is a Component. Name an overlay that uses it; the error lists them.";
     CONFIG_INVALID = "config-invalid", Refused,
         "The configuration file has an unknown key or a value of the wrong kind.";
+    CONTRADICTION = "contradiction", Refused,
+        "Two keys name one image and ask for different digests.";
+    DATABASE_TAG = "database-tag", Refused,
+        "The tag is one that the database's operator refuses (no version), or another major version, which is an upgrade and no pin.";
+    DEAD_ENTRY = "dead-entry", Refused,
+        "The key is the name of an `images:` entry that matches nothing rendered, so an edit of it would do nothing.";
+    DUPLICATE_KEY = "duplicate-key", Refused,
+        "A key stands twice in the JSON of `--digests`.";
+    EPHEMERAL_ONLY = "ephemeral-only", Refused,
+        "Only ephemeral containers use the image, and no transformer of kustomize reaches those.";
     FILE_TOO_LARGE = "file-too-large", Refused,
         "A file is larger than a source file of an overlay may be (64 MiB).";
+    INVALID_DIGEST = "invalid-digest", Refused,
+        "A value carries no digest that may be written: a bare tag, a short digest, upper case, another algorithm, or sixty-four zeros.";
+    NO_EFFECT = "no-effect", Refused,
+        "The edit would not change what is rendered: something later decides the value. Nothing was written.";
+    NO_ENTRY = "no-entry", Refused,
+        "No `images:` entry of the overlay decides the image, and `--no-add` forbids a new one.";
+    NO_PLACE = "no-place", Refused,
+        "The field is one that `images:` does not reach, and nothing that this overlay may say would set it.";
+    NO_SUCH_IMAGE = "no-such-image", Refused,
+        "A key of `--digests` names nothing that is rendered. The nearest names are listed.";
+    NOT_EDITABLE = "not-editable", Refused,
+        "The file holds a form that cannot be edited without changing more than what was asked: an anchor in use, a key twice, a merge key. The place is named.";
+    OTHER_VALUE = "other-value", Refused,
+        "The edit would render another value than the one asked for. Nothing was written.";
     OUTSIDE_BOUNDARY = "outside-boundary", Refused,
         "A path or link leads out of the repository, beyond which nothing is read or written.";
+    PLACEHOLDER = "placeholder", Refused,
+        "The image is pinned to sixty-four zeros, which fail closed on purpose. `--replace-placeholder` replaces them.";
+    SEVERAL_ENTRIES = "several-entries", Refused,
+        "Two `images:` entries of the overlay speak of one repository. Both are named; name one of them by its own `name`, or remove one.";
+    TAG_NEEDED = "tag-needed", Refused,
+        "A tag has to stand beside the digest, or was asked for, and there is none; or the reverse.";
     UNREADABLE_FILE = "unreadable-file", Refused,
         "A file cannot be read: a loop of links, a device, a link that leads nowhere, a missing right, or a name that is not UTF-8.";
+    UNSEEN_IMAGE = "unseen-image", Refused,
+        "The name may be used by a remote base that could not be read, and by nothing else. `--unseen` pins it all the same.";
+    WIDER_EFFECT = "wider-effect", Refused,
+        "The edit would change more than what was named. Nothing was written.";
     COMPONENT_UNUSED = "component-unused", Missing,
         "The OVERLAY is a Component. It is edited and proven through an overlay that uses it, and none was found.";
     NO_BOUNDARY = "no-boundary", Missing,
@@ -110,6 +146,8 @@ catalogue! {
         "The overlay renders no resource of that name. The nearest names are listed.";
     NOT_BUILDABLE = "not-buildable", Missing,
         "The overlay uses something that the built-in build does not do and no external kustomize is at hand. Install kustomize 5 or name one with `--kustomize PATH`.";
+    NOT_DELIVERABLE = "not-deliverable", Missing,
+        "This build of the program does not deliver through git.";
     REMOTE_BASE = "remote-base", Missing,
         "The overlay names something on the network whose content is not at hand, so that it cannot be rendered.";
     RENDERER_MISSING = "renderer-missing", Missing,
@@ -122,4 +160,6 @@ catalogue! {
         "A file could not be written. Every file is as it was before.";
     WRITE_INCOMPLETE = "write-incomplete", Outside,
         "A file could not be written, and undoing the ones before it failed too. The files that changed are named.";
+    UNPINNED = "unpinned", Found,
+        "Something rendered is not pinned to a digest; each place is listed.";
 }

@@ -6,6 +6,7 @@
 
 pub mod codes;
 mod convert;
+mod edits;
 
 use std::fmt;
 

@@ -10,7 +10,9 @@
 
 pub mod build;
 pub mod error;
+mod field_path;
 mod files;
+mod image_use;
 pub mod node;
 pub mod origin;
 pub(crate) mod read;
@@ -24,7 +26,9 @@ pub mod types;
 
 pub use build::build;
 pub use error::{BuildError, BuildErrorKind, Warning, WarningKind};
+pub use field_path::{FieldPath, Step, item_steps, walk_scalars};
 pub use files::{Entry, Files, FilesError};
+pub use image_use::{ImageUse, UseKind, find_image_uses};
 pub use origin::{FileId, Origin};
 pub use rendered::Rendered;
 pub use resource::{Resource, ResourceId};

@@ -6,6 +6,7 @@
 mod database;
 mod entries;
 mod error;
+pub mod layer;
 mod new_entry;
 mod pin;
 mod tag_rule;

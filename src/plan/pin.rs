@@ -8,7 +8,8 @@ use super::new_entry::name_for;
 use super::tag_rule::{EntryField, EntryForm, FieldEdit, Wanted, edit_entry, new_entry};
 use crate::change::{KeyError, Pin, PinImages, TagChoice};
 use crate::image::{Digest, Named, Split, is_same_name};
-use crate::kustomize::{FieldPath, ImageUse, Node, Resource, ResourceId, UseKind};
+use crate::kustomize::node::Node;
+use crate::kustomize::{FieldPath, ImageUse, Resource, ResourceId, UseKind};
 use std::collections::{BTreeMap, HashMap};
 
 /// What planning sees of one overlay.

@@ -1,8 +1,7 @@
 //! The difference of two renders, by resource and field.
 
-use crate::kustomize::{
-    FieldPath, Node, Resource, ResourceId, Scalar, Step, Tag, Text, Value, item_steps,
-};
+use crate::kustomize::node::{Node, Scalar, Tag, Text, Value};
+use crate::kustomize::{FieldPath, Resource, ResourceId, Step, item_steps};
 use serde_json::Value as Json;
 use std::collections::{HashMap, HashSet};
 

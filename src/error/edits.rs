@@ -1,0 +1,113 @@
+//! The errors of planning and proving an edit, with their codes and hints.
+
+use super::{Code, Error, Location, codes};
+use crate::change::DigestsError;
+use crate::hint;
+use crate::plan::{PlanError, Statement};
+use crate::verify::Refusal;
+
+impl From<DigestsError> for Error {
+    fn from(error: DigestsError) -> Self {
+        let code = match &error {
+            DigestsError::Json { .. } | DigestsError::EmptyKey => codes::USAGE,
+            DigestsError::DuplicateKey { .. } => codes::DUPLICATE_KEY,
+            DigestsError::Value { .. } => codes::INVALID_DIGEST,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<PlanError> for Error {
+    fn from(error: PlanError) -> Self {
+        let plain = Self::new(plan_code(&error), error.to_string());
+        match error {
+            PlanError::Yaml { file, error } => plain.at(line_of(file, error.line, error.column)),
+            PlanError::Entries { file, error } => plain.at(line_of(file, error.line(), 0)),
+            PlanError::NotEditable { file, line, column, .. } => {
+                plain.at(line_of(file, line, column))
+            }
+            PlanError::NoSuchImage { key, rendered }
+            | PlanError::DeadEntry { key, rendered, .. } => {
+                with_hint(plain, nearest_image(&key, &rendered))
+            }
+            PlanError::Placeholder { at, .. } => {
+                plain.at(statement(at)).hint("--replace-placeholder writes a digest in their place")
+            }
+            PlanError::SeveralEntries { entries, .. } => {
+                let last = entries.into_iter().next_back();
+                let plain = last.map_or(plain.clone(), |entry| plain.at(statement(entry)));
+                plain.hint("name one of them by its own `name` where those differ, or remove one")
+            }
+            PlanError::AlsoDecides { entry, .. } => plain.at(statement(entry)),
+            PlanError::Unseen { .. } => plain.hint("--unseen pins a name that only they can use"),
+            PlanError::NoAdd { .. } => plain.hint("without --no-add an entry is added"),
+            PlanError::Ambiguous { .. } => plain.hint("use a whole name"),
+            _ => plain,
+        }
+    }
+}
+
+fn plan_code(error: &PlanError) -> Code {
+    match error {
+        PlanError::Yaml { .. } => codes::BUILD_BROKEN,
+        PlanError::Entries { .. } | PlanError::NotEditable { .. } => codes::NOT_EDITABLE,
+        PlanError::Ambiguous { .. } => codes::AMBIGUOUS_IMAGE,
+        PlanError::NoSuchImage { .. } => codes::NO_SUCH_IMAGE,
+        PlanError::DeadEntry { .. } => codes::DEAD_ENTRY,
+        PlanError::Unseen { .. } => codes::UNSEEN_IMAGE,
+        PlanError::SeveralEntries { .. } => codes::SEVERAL_ENTRIES,
+        PlanError::AlsoDecides { .. } | PlanError::NoPattern { .. } => codes::WIDER_EFFECT,
+        PlanError::Placeholder { .. } => codes::PLACEHOLDER,
+        PlanError::Tag { .. } => codes::TAG_NEEDED,
+        PlanError::Database { .. } => codes::DATABASE_TAG,
+        PlanError::NoAdd { .. } => codes::NO_ENTRY,
+        PlanError::EphemeralOnly { .. } => codes::EPHEMERAL_ONLY,
+        PlanError::Contradiction { .. } => codes::CONTRADICTION,
+        PlanError::NoPlace { .. } => codes::NO_PLACE,
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        let code = match &refusal {
+            Refusal::NoEffect { .. } => codes::NO_EFFECT,
+            Refusal::Wider { .. } => codes::WIDER_EFFECT,
+            Refusal::OtherValue { .. } => codes::OTHER_VALUE,
+            Refusal::Contradiction { .. } => codes::CONTRADICTION,
+        };
+        Self::new(code, refusal.to_string())
+    }
+}
+
+/// The nearest names, by their last segments where the whole names are far apart.
+fn nearest_image(key: &str, rendered: &[String]) -> Option<String> {
+    let whole = hint::did_you_mean(key, rendered.iter().map(String::as_str));
+    let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    whole.or_else(|| {
+        let near = hint::nearest(
+            &last(key),
+            rendered.iter().map(|n| n.rsplit('/').next().unwrap_or(n)),
+            3,
+        );
+        let full = rendered.iter().filter(|name| near.contains(&last(name).as_str()));
+        let full: Vec<&str> = full.map(String::as_str).take(3).collect();
+        (!full.is_empty()).then(|| format!("did you mean {}?", full.join(" or ")))
+    })
+}
+
+fn statement(at: Statement) -> Location {
+    line_of(at.file, at.line, 0)
+}
+
+/// A place; a line or column of 0 is not known.
+fn line_of(file: String, line: u32, column: u32) -> Location {
+    let number = |n: u32| usize::try_from(n).ok().filter(|n| *n > 0);
+    Location { file, line: number(line), column: number(line).and(number(column)) }
+}
+
+fn with_hint(error: Error, hint: Option<String>) -> Error {
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}

@@ -1,0 +1,155 @@
+//! A kustomization seen at its `images:` layer: the same file without what acts there or later.
+//!
+//! Rendered so, an overlay shows each image as it arrives at the layer. Rendered so with one entry that
+//! matches everything, it shows which fields the transformer reaches, whatever `configurations:` teach it
+//! and in whichever base. Both texts are for rendering in memory and are never written.
+
+use crate::yaml::scalar::resolve_node;
+use crate::yaml::{NodeId, Resolved, Rules, Tree, YamlError, parse};
+use serde_json::{Map, Value as Json, json};
+
+/// What a field shows that the images transformer reaches.
+pub const PROBE: &str = "overlay.invalid/reached";
+
+/// The fields of a kustomization that act at the layer of `images:` or after it.
+const LATER_FIELDS: [&str; 4] = ["images", "replacements", "transformers", "validators"];
+
+/// The kustomization `text` without its `images:` and what acts after them.
+///
+/// # Errors
+/// [`YamlError`] for a text that is no YAML.
+pub fn before_images(text: &str) -> Result<String, YamlError> {
+    rewrite(text, &|key, value| (!is_one_of(&LATER_FIELDS, key)).then_some(value), Vec::new())
+}
+
+/// As [`before_images`], with an entry that turns every image it reaches into [`PROBE`].
+///
+/// # Errors
+/// [`YamlError`] for a text that is no YAML.
+pub fn with_probe(text: &str) -> Result<String, YamlError> {
+    let probe = json!([{"name": ".*", "newName": PROBE, "newTag": "0"}]);
+    let keep = |key: &str, value| (!is_one_of(&LATER_FIELDS, key)).then_some(value);
+    rewrite(text, &keep, vec![("images", probe)])
+}
+
+/// The kustomization `text` with `change` applied to the value of every field (`None` drops it), and
+/// `added` at the end; written as JSON, which kustomize reads as the YAML it is.
+///
+/// # Errors
+/// [`YamlError`] for a text that is no YAML.
+pub fn rewrite(
+    text: &str,
+    change: &dyn Fn(&str, Json) -> Option<Json>,
+    added: Vec<(&str, Json)>,
+) -> Result<String, YamlError> {
+    let tree = parse(text)?;
+    let root = tree.roots().first().map_or(Json::Null, |root| to_json(&tree, *root));
+    let mut fields = Map::new();
+    for (key, value) in root.as_object().cloned().unwrap_or_default() {
+        if let Some(value) = change(&key, value) {
+            fields.insert(key, value);
+        }
+    }
+    fields.extend(added.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    Ok(Json::Object(fields).to_string())
+}
+
+fn is_one_of(fields: &[&str], key: &str) -> bool {
+    fields.iter().any(|field| field.eq_ignore_ascii_case(key))
+}
+
+/// The data of a node as kustomize reads a kustomization file, aliases and merges expanded.
+fn to_json(tree: &Tree<'_>, id: NodeId) -> Json {
+    let id = tree.target(id);
+    let node = tree.node(id);
+    match node.scalar() {
+        Some(text) => scalar_to_json(text, resolve_node(node, Rules::Kustomization)),
+        None if tree.pairs(id).len() > 0 => map_to_json(tree, id),
+        None if tree.items(id).is_empty() && matches!(node.kind, crate::yaml::Kind::Map { .. }) => {
+            Json::Object(Map::new())
+        }
+        None => Json::Array(tree.items(id).iter().map(|item| to_json(tree, *item)).collect()),
+    }
+}
+
+fn scalar_to_json(text: &str, resolved: Option<Resolved>) -> Json {
+    match resolved {
+        Some(Resolved::Null) => Json::Null,
+        Some(Resolved::Bool(value)) => value.into(),
+        Some(Resolved::Int(value)) => {
+            i64::try_from(value).map_or_else(|_| json!(value as f64), Json::from)
+        }
+        Some(Resolved::Float(value)) => json!(value),
+        _ => text.into(),
+    }
+}
+
+/// Own keys win over merged ones; of two equal keys the last counts.
+fn map_to_json(tree: &Tree<'_>, id: NodeId) -> Json {
+    let mut own = Map::new();
+    let mut merged = Map::new();
+    for (key, value) in tree.pairs(id) {
+        match tree.node(tree.target(key)).scalar() {
+            Some("<<") => merge(&mut merged, to_json(tree, value)),
+            Some(key) => drop(own.insert(key.to_owned(), to_json(tree, value))),
+            None => {}
+        }
+    }
+    for (key, value) in merged {
+        own.entry(key).or_insert(value);
+    }
+    Json::Object(own)
+}
+
+/// One mapping, or a list of them of which the earlier win.
+fn merge(into: &mut Map<String, Json>, from: Json) {
+    match from {
+        Json::Object(fields) => {
+            for (key, value) in fields {
+                into.entry(key).or_insert(value);
+            }
+        }
+        Json::Array(items) => items.into_iter().for_each(|item| merge(into, item)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn what_acts_at_the_layer_or_later_goes() {
+        let text = "resources: [a]\nIMAGES: []\nreplacements: []\nnamespace: \"1\"\n";
+        assert_eq!(
+            json(&before_images(text).unwrap()),
+            json!({"resources": ["a"], "namespace": "1"})
+        );
+    }
+
+    #[test]
+    fn aliases_and_merges_are_expanded() {
+        let text = "images:\n- newTag: &v \"1.3\"\nlabels:\n- pairs: {a: *v}\n- &p {x: 1}\n- {<<: *p, y: 2}\n";
+        let expected = json!({"labels": [{"pairs": {"a": "1.3"}}, {"x": 1}, {"y": 2, "x": 1}]});
+        assert_eq!(json(&before_images(text).unwrap()), expected);
+    }
+
+    #[test]
+    fn scalars_keep_the_type_that_kustomize_reads() {
+        let text = "a: on\nb: 0x10\nc: 1.5\nd: ~\ne: 'on'\nf: {}\ng: []\n";
+        let expected =
+            json!({"a": true, "b": 16, "c": 1.5, "d": null, "e": "on", "f": {}, "g": []});
+        assert_eq!(json(&before_images(text).unwrap()), expected);
+    }
+
+    #[test]
+    fn the_probe_is_one_entry_for_everything() {
+        let probed = json(&with_probe("images: [{name: a}]\n").unwrap());
+        assert_eq!(probed["images"][0]["name"], ".*");
+        assert_eq!(probed["images"].as_array().unwrap().len(), 1);
+    }
+}
