@@ -3,6 +3,7 @@
 //! A use case gives a [`Report`]: the JSON `result` and the [`Text`] that a person reads, made from
 //! the same data. Must not print (`ui` does) and must not know arguments.
 
+pub mod change;
 mod envelope;
 pub mod list;
 mod text;

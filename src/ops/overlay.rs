@@ -1,0 +1,147 @@
+//! One overlay in memory: its files, what it renders, and the same after edits that are not written yet.
+
+use super::remote::Without;
+use super::rendering::Rendering;
+use crate::discover::{DiskFiles, Located};
+use crate::error::{Error, Location, codes};
+use crate::kustomize::{Rendered, SourceTree};
+use crate::plan::layer;
+use crate::render::RenderError;
+use crate::report::change::Proof;
+
+/// An overlay, loaded and rendered as it stands.
+pub(crate) struct LoadedOverlay<'a> {
+    /// Its directory relative to the boundary, `.` for the boundary itself.
+    pub(crate) path: String,
+    /// Its kustomization file, relative to the boundary.
+    pub(crate) file: String,
+    /// The text of that file.
+    pub(crate) text: String,
+    /// What it renders.
+    pub(crate) before: Rendered,
+    /// How much of it could be rendered.
+    pub(crate) proof: Proof,
+    /// What could not: remote references.
+    pub(crate) unknown: Vec<String>,
+    files: &'a DiskFiles,
+    rendering: &'a Rendering<'a>,
+    tree: SourceTree,
+    without: Without,
+}
+
+impl<'a> LoadedOverlay<'a> {
+    /// Loads and renders `located`; without its remote bases where those cannot be had.
+    ///
+    /// # Errors
+    /// Where the overlay does not build as it stands, or nothing of it can be rendered.
+    pub(crate) fn load(
+        files: &'a DiskFiles,
+        located: &Located,
+        rendering: &'a Rendering<'a>,
+    ) -> Result<Self, Error> {
+        let tree = SourceTree::load(files, &located.directory)?;
+        let file = match located.directory.is_empty() {
+            true => located.file.clone(),
+            false => format!("{}/{}", located.directory, located.file),
+        };
+        let text = text_of(&tree, &file)?;
+        let path = match located.directory.as_str() {
+            "" => ".".to_owned(),
+            directory => directory.to_owned(),
+        };
+        let mut overlay = Self {
+            path,
+            file,
+            text,
+            before: Rendered::default(),
+            proof: Proof::Full,
+            unknown: Vec::new(),
+            files,
+            rendering,
+            tree,
+            without: Without::default(),
+        };
+        overlay.before = match overlay.render_with(&[]) {
+            Err(RenderError::Remote { .. }) => overlay.render_partly()?,
+            rendered => rendered?,
+        };
+        Ok(overlay)
+    }
+
+    /// What it renders with `edits`: paths relative to the boundary and their new texts.
+    ///
+    /// # Errors
+    /// As the renderer; files that the overlay does not reach have no influence.
+    pub(crate) fn render_with(&self, edits: &[(String, String)]) -> Result<Rendered, RenderError> {
+        let edits = self.without.apply(&self.tree, edits);
+        if edits.is_empty() {
+            return self.rendering.render(&self.tree);
+        }
+        let tree = self.tree.with_edits(self.files, &edits).map_err(|error| RenderError::Refused {
+            message: error.to_string(),
+            details: Vec::new(),
+            file: None,
+            line: None,
+        })?;
+        self.rendering.render(&tree)
+    }
+
+    /// The images as they arrive at this overlay's `images:`, and which fields those reach: the same
+    /// render twice, without and with a probe.
+    ///
+    /// # Errors
+    /// As [`LoadedOverlay::render_with`].
+    pub(crate) fn render_layer(&self) -> Result<(Rendered, Rendered), Error> {
+        let render = |text: Result<String, crate::yaml::YamlError>| -> Result<Rendered, Error> {
+            let text = text.map_err(|error| {
+                let (line, column) = (error.line as usize, error.column as usize);
+                let place = Location::at(self.file.clone(), line, column);
+                Error::new(codes::BUILD_BROKEN, error.message).at(place)
+            })?;
+            Ok(self.render_with(&[(self.file.clone(), text)])?)
+        };
+        let arriving = render(layer::before_images(&self.text))?;
+        Ok((arriving, render(layer::with_probe(&self.text))?))
+    }
+
+    /// The text of a file that the overlay reaches.
+    ///
+    /// # Errors
+    /// Where it is none of the overlay's, or not UTF-8.
+    pub(crate) fn text_of(&self, path: &str) -> Result<String, Error> {
+        text_of(&self.tree, path)
+    }
+
+    /// The files that the overlay reaches.
+    pub(crate) fn tree(&self) -> &SourceTree {
+        &self.tree
+    }
+
+    fn render_partly(&mut self) -> Result<Rendered, Error> {
+        self.proof = Proof::Partial;
+        self.unknown = Without::references(&self.tree);
+        let mut reason = None;
+        for without in Without::LEVELS {
+            self.without = without;
+            match self.render_with(&[]) {
+                Ok(rendered) => return Ok(rendered),
+                Err(error) => reason = Some(error),
+            }
+        }
+        let cause = reason.map(|error| error.to_string()).unwrap_or_default();
+        let message = "nothing can be rendered without the remote bases of the overlay";
+        let error = Error::new(codes::NOT_BUILDABLE, message).at(Location::file(self.file.clone()));
+        Err(error.cause(cause))
+    }
+}
+
+fn text_of(tree: &SourceTree, path: &str) -> Result<String, Error> {
+    let place = || Location::file(path);
+    let file = tree.file(path).ok_or_else(|| {
+        Error::new(codes::UNREADABLE_FILE, "not among the files of the overlay").at(place())
+    })?;
+    let text = std::str::from_utf8(&file.bytes).map_err(|_| {
+        Error::new(codes::NOT_EDITABLE, "the file is not valid UTF-8").at(place())
+    })?;
+    Ok(text.to_owned())
+}

@@ -1,0 +1,205 @@
+//! The result of an edit: what was (or would be) written, and what that does to what is rendered.
+
+use serde_json::{Value as Json, json};
+
+use super::{Report, Style, Text};
+use crate::kustomize::ResourceId;
+use crate::plan::Note;
+use crate::verify::{Effect, FieldChange};
+
+/// How much of an overlay was rendered before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// All of it.
+    Full,
+    /// What remains without remote bases.
+    Partial,
+    /// Nothing.
+    None,
+}
+
+impl Proof {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Partial => "partial",
+            Self::None => "none",
+        }
+    }
+}
+
+/// What became of one overlay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Files of it differ.
+    Changed,
+    /// It was so already.
+    Unchanged,
+    /// The change does not concern it.
+    Unaffected,
+}
+
+impl Status {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Unchanged => "unchanged",
+            Self::Unaffected => "unaffected",
+        }
+    }
+}
+
+/// Where something was written, in the new text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The file, relative to the boundary.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// `entry`, `new-entry`, `field` or `new-patch`.
+    pub kind: &'static str,
+    /// Which field of which entry: `images[web].digest`.
+    pub what: String,
+}
+
+/// A file that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileReport {
+    /// The file, relative to the boundary.
+    pub path: String,
+    /// The unified diff.
+    pub diff: String,
+}
+
+/// What became of one overlay, and why one may believe it.
+#[derive(Clone, Debug)]
+pub struct OverlayReport {
+    /// Its directory relative to the boundary, `.` for the boundary itself.
+    pub path: String,
+    /// What became of it.
+    pub status: Status,
+    /// How much of it was rendered.
+    pub proof: Proof,
+    /// The remote references that could not be read.
+    pub unknown: Vec<String>,
+    /// The files that differ.
+    pub files: Vec<FileReport>,
+    /// Where what was written.
+    pub placements: Vec<Placement>,
+    /// The measured difference of the renders.
+    pub effect: Effect,
+    /// What a person should know.
+    pub notes: Vec<Note>,
+}
+
+/// The result of an edit command.
+#[derive(Clone, Debug)]
+pub struct ChangeReport {
+    /// Nothing was written because nothing was to be.
+    pub dry_run: bool,
+    /// Each overlay named, in order.
+    pub overlays: Vec<OverlayReport>,
+}
+
+impl ChangeReport {
+    /// The report of the command `command`.
+    #[must_use]
+    pub fn into_report(self, command: &str) -> Report {
+        let changed = self.overlays.iter().any(|o| o.status == Status::Changed);
+        let (human, notes) = (self.to_text(), self.notes());
+        let mut report = Report::unchanged(command, self.to_json(), human);
+        (report.changed, report.notes) = (changed, notes);
+        report
+    }
+
+    fn to_json(&self) -> Json {
+        json!({
+            "dryRun": self.dry_run,
+            "overlays": self.overlays.iter().map(overlay_to_json).collect::<Vec<_>>(),
+            "commit": null,
+            "branch": null,
+            "pullRequest": null,
+        })
+    }
+
+    fn to_text(&self) -> Text {
+        let mut text = Text::default();
+        for overlay in &self.overlays {
+            overlay_to_text(overlay, self.dry_run, &mut text);
+        }
+        text
+    }
+
+    fn notes(&self) -> Text {
+        let mut text = Text::default();
+        for note in self.overlays.iter().flat_map(|o| &o.notes) {
+            text.push(Style::Warning, "note").line(format!(": {}", note.message));
+        }
+        text
+    }
+}
+
+fn overlay_to_json(overlay: &OverlayReport) -> Json {
+    json!({
+        "path": overlay.path,
+        "status": overlay.status.word(),
+        "proof": overlay.proof.word(),
+        "unknown": overlay.unknown,
+        "files": overlay.files.iter().map(|f| json!({"path": f.path, "diff": f.diff})).collect::<Vec<_>>(),
+        "placements": overlay.placements.iter().map(placement_to_json).collect::<Vec<_>>(),
+        "effect": overlay.effect.changes.iter().map(change_to_json).collect::<Vec<_>>(),
+        "findings": {"added": [], "removed": []},
+        "notes": overlay.notes.iter().map(|n| json!({"code": n.code, "message": n.message})).collect::<Vec<_>>(),
+        "affects": [],
+    })
+}
+
+fn placement_to_json(placement: &Placement) -> Json {
+    json!({"file": placement.file, "line": placement.line, "kind": placement.kind, "what": placement.what})
+}
+
+fn change_to_json(change: &FieldChange) -> Json {
+    json!({
+        "resource": resource_to_json(&change.resource),
+        "path": change.path.to_string(),
+        "before": change.before,
+        "after": change.after,
+    })
+}
+
+/// A resource as every JSON document names it; no namespace is null.
+#[must_use]
+pub fn resource_to_json(id: &ResourceId) -> Json {
+    let namespace = Some(&*id.namespace).filter(|n| !n.is_empty());
+    json!({"apiVersion": &*id.api_version, "kind": &*id.kind, "namespace": namespace, "name": &*id.name})
+}
+
+fn overlay_to_text(overlay: &OverlayReport, dry_run: bool, text: &mut Text) {
+    let proof = match overlay.proof {
+        Proof::Full => String::new(),
+        other => format!(" (proof: {})", other.word()),
+    };
+    text.push(Style::Heading, overlay.path.clone());
+    text.line(format!(": {}{proof}", overlay.status.word()));
+    for reference in &overlay.unknown {
+        text.styled_line(Style::Warning, format!("  not seen: {reference}"));
+    }
+    for placement in &overlay.placements {
+        let place = format!("  {}:{}", placement.file, placement.line);
+        text.push(Style::Faint, place).line(format!("  {} ({})", placement.what, placement.kind));
+    }
+    for change in &overlay.effect.changes {
+        let resource = format!("  {}/{}", change.resource.kind, change.resource.name);
+        text.line(format!("{resource} {}", change.path));
+        let value = |value: &Option<Json>| match value {
+            Some(Json::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+            None => "nothing".to_owned(),
+        };
+        text.styled_line(Style::Removed, format!("    - {}", value(&change.before)));
+        text.styled_line(Style::Added, format!("    + {}", value(&change.after)));
+    }
+    if dry_run {
+        overlay.files.iter().for_each(|file| drop(text.diff(&file.diff)));
+    }
+}
