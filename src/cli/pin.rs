@@ -57,6 +57,10 @@ pub(crate) struct PinArgs {
     /// Go on where nothing can render the overlay.
     #[arg(long)]
     no_proof: bool,
+
+    /// Commit the edit on the current branch.
+    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    commit: bool,
 }
 
 impl PinArgs {
@@ -83,6 +87,7 @@ impl PinArgs {
             replace_placeholder: self.replace_placeholder,
             unseen: self.unseen,
             no_proof: self.no_proof,
+            commit: self.commit,
         })
     }
 }

@@ -18,8 +18,10 @@ pub fn unified_diff(path: &str, old: Option<&str>, new: Option<&str>) -> String 
     let b = new.map_or_else(|| "/dev/null".to_owned(), |_| format!("b/{path}"));
     let old_lines: Vec<&str> = before.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = after.split_inclusive('\n').collect();
-    let diff =
-        TextDiff::configure().algorithm(Algorithm::Myers).diff_slices(&old_lines, &new_lines);
+    let diff = TextDiff::configure()
+        .algorithm(Algorithm::Myers)
+        .newline_terminated(true)
+        .diff_slices(&old_lines, &new_lines);
     diff.unified_diff()
         .context_radius(CONTEXT)
         .missing_newline_hint(true)

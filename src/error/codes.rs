@@ -98,6 +98,8 @@ catalogue! {
         "The key is the name of an `images:` entry that matches nothing rendered, so an edit of it would do nothing.";
     DUPLICATE_KEY = "duplicate-key", Refused,
         "A key stands twice in the JSON of `--digests`.";
+    EDIT_BREAKS_BUILD = "edit-breaks-build", Refused,
+        "The overlay builds as it stands and would not after the edit. Nothing was written.";
     EPHEMERAL_ONLY = "ephemeral-only", Refused,
         "Only ephemeral containers use the image, and no transformer of kustomize reaches those.";
     FILE_TOO_LARGE = "file-too-large", Refused,

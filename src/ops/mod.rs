@@ -4,10 +4,14 @@
 //! [`Error`] that ended it. Must not know arguments (`cli`) or terminals (`ui`).
 
 pub mod build;
+mod change;
+mod check_pins;
 pub mod input;
 pub mod list;
+mod overlay;
 pub mod pin;
 pub mod preflight;
+mod remote;
 pub mod render;
 
 use std::ffi::OsString;

@@ -1,12 +1,12 @@
 //! One overlay in memory: its files, what it renders, and the same after edits that are not written yet.
 
+use super::Context;
+use super::preflight::Editable;
 use super::remote::Without;
-use super::rendering::Rendering;
-use crate::discover::{DiskFiles, Located};
+use crate::discover::DiskFiles;
 use crate::error::{Error, Location, codes};
 use crate::kustomize::{Rendered, SourceTree};
-use crate::plan::layer;
-use crate::render::RenderError;
+use crate::plan::{OwnFile, layer};
 use crate::report::change::Proof;
 
 /// An overlay, loaded and rendered as it stands.
@@ -24,45 +24,41 @@ pub(crate) struct LoadedOverlay<'a> {
     /// What could not: remote references.
     pub(crate) unknown: Vec<String>,
     files: &'a DiskFiles,
-    rendering: &'a Rendering<'a>,
+    context: &'a Context,
     tree: SourceTree,
     without: Without,
 }
 
 impl<'a> LoadedOverlay<'a> {
-    /// Loads and renders `located`; without its remote bases where those cannot be had.
+    /// Renders `editable`; without its remote bases where those cannot be had.
     ///
     /// # Errors
     /// Where the overlay does not build as it stands, or nothing of it can be rendered.
     pub(crate) fn load(
         files: &'a DiskFiles,
-        located: &Located,
-        rendering: &'a Rendering<'a>,
+        editable: &Editable,
+        context: &'a Context,
     ) -> Result<Self, Error> {
-        let tree = SourceTree::load(files, &located.directory)?;
+        let Editable { located, tree } = editable.clone();
         let file = match located.directory.is_empty() {
             true => located.file.clone(),
             false => format!("{}/{}", located.directory, located.file),
         };
         let text = text_of(&tree, &file)?;
-        let path = match located.directory.as_str() {
-            "" => ".".to_owned(),
-            directory => directory.to_owned(),
-        };
         let mut overlay = Self {
-            path,
+            path: located.shown(),
             file,
             text,
             before: Rendered::default(),
             proof: Proof::Full,
             unknown: Vec::new(),
             files,
-            rendering,
+            context,
             tree,
             without: Without::default(),
         };
         overlay.before = match overlay.render_with(&[]) {
-            Err(RenderError::Remote { .. }) => overlay.render_partly()?,
+            Err(error) if error.code() == codes::REMOTE_BASE => overlay.render_partly()?,
             rendered => rendered?,
         };
         Ok(overlay)
@@ -72,18 +68,13 @@ impl<'a> LoadedOverlay<'a> {
     ///
     /// # Errors
     /// As the renderer; files that the overlay does not reach have no influence.
-    pub(crate) fn render_with(&self, edits: &[(String, String)]) -> Result<Rendered, RenderError> {
+    pub(crate) fn render_with(&self, edits: &[(String, String)]) -> Result<Rendered, Error> {
         let edits = self.without.apply(&self.tree, edits);
         if edits.is_empty() {
-            return self.rendering.render(&self.tree);
+            return Ok(self.context.render(&self.tree, self.tree.overlay())?.rendered);
         }
-        let tree = self.tree.with_edits(self.files, &edits).map_err(|error| RenderError::Refused {
-            message: error.to_string(),
-            details: Vec::new(),
-            file: None,
-            line: None,
-        })?;
-        self.rendering.render(&tree)
+        let tree = self.tree.with_edits(self.files, &edits)?;
+        Ok(self.context.render(&tree, tree.overlay())?.rendered)
     }
 
     /// The images as they arrive at this overlay's `images:`, and which fields those reach: the same
@@ -98,7 +89,7 @@ impl<'a> LoadedOverlay<'a> {
                 let place = Location::at(self.file.clone(), line, column);
                 Error::new(codes::BUILD_BROKEN, error.message).at(place)
             })?;
-            Ok(self.render_with(&[(self.file.clone(), text)])?)
+            self.render_with(&[(self.file.clone(), text)])
         };
         let arriving = render(layer::before_images(&self.text))?;
         Ok((arriving, render(layer::with_probe(&self.text))?))
@@ -110,6 +101,35 @@ impl<'a> LoadedOverlay<'a> {
     /// Where it is none of the overlay's, or not UTF-8.
     pub(crate) fn text_of(&self, path: &str) -> Result<String, Error> {
         text_of(&self.tree, path)
+    }
+
+    /// Its own files besides the kustomization: in its directory, and in none of a kustomization below.
+    pub(crate) fn own_files(&self) -> Vec<OwnFile> {
+        let own = self.tree.overlay();
+        let directory = |path: &str| path.rsplit_once('/').map_or("", |(d, _)| d).to_owned();
+        let is_within = |path: &str, root: &str| {
+            root.is_empty()
+                || path == root
+                || path.strip_prefix(root).is_some_and(|r| r.starts_with('/'))
+        };
+        let nested: Vec<&str> = self
+            .tree
+            .kustomizations()
+            .map(|(d, _)| d)
+            .filter(|d| *d != own && is_within(d, own))
+            .collect();
+        let mut files: Vec<OwnFile> = self
+            .tree
+            .files()
+            .filter(|f| *f.path != *self.file && is_within(&directory(&f.path), own))
+            .filter(|f| !nested.iter().any(|n| is_within(&directory(&f.path), n)))
+            .filter_map(|f| {
+                let text = std::str::from_utf8(&f.bytes).ok()?.to_owned();
+                Some(OwnFile { path: f.path.to_string(), text })
+            })
+            .collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files
     }
 
     /// The files that the overlay reaches.
@@ -128,7 +148,7 @@ impl<'a> LoadedOverlay<'a> {
                 Err(error) => reason = Some(error),
             }
         }
-        let cause = reason.map(|error| error.to_string()).unwrap_or_default();
+        let cause = reason.map(|error: Error| error.to_string()).unwrap_or_default();
         let message = "nothing can be rendered without the remote bases of the overlay";
         let error = Error::new(codes::NOT_BUILDABLE, message).at(Location::file(self.file.clone()));
         Err(error.cause(cause))
@@ -140,8 +160,7 @@ fn text_of(tree: &SourceTree, path: &str) -> Result<String, Error> {
     let file = tree.file(path).ok_or_else(|| {
         Error::new(codes::UNREADABLE_FILE, "not among the files of the overlay").at(place())
     })?;
-    let text = std::str::from_utf8(&file.bytes).map_err(|_| {
-        Error::new(codes::NOT_EDITABLE, "the file is not valid UTF-8").at(place())
-    })?;
+    let text = std::str::from_utf8(&file.bytes)
+        .map_err(|_| Error::new(codes::NOT_EDITABLE, "the file is not valid UTF-8").at(place()))?;
     Ok(text.to_owned())
 }

@@ -3,7 +3,10 @@
 use std::ffi::OsString;
 
 use super::Context;
+use super::change::{Write, run_change};
+use super::check_pins::check_pins;
 use super::input::Input;
+use crate::change::{Change, Pin, PinImages, TagChoice, parse_assignment, parse_digests};
 use crate::error::{Error, codes};
 use crate::report::Report;
 
@@ -52,6 +55,8 @@ pub struct PinRequest {
     pub unseen: bool,
     /// `--no-proof`: go on where nothing can render.
     pub no_proof: bool,
+    /// `--commit`: make a commit of the edit.
+    pub commit: bool,
 }
 
 /// Pins images in every overlay named, all or nothing.
@@ -59,6 +64,62 @@ pub struct PinRequest {
 /// # Errors
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
-    context.editable(&request.overlays)?;
-    Err(Error::new(codes::INTERNAL, "pin is not part of this build"))
+    if request.mode == Mode::Check {
+        let (files, editable) = context.editable(&request.overlays)?;
+        return check_pins(context, &files, &editable, &request.image_arguments);
+    }
+    let change = request.to_change()?;
+    let (files, editable) = context.editable(&request.overlays)?;
+    let write = match request.mode {
+        Mode::DryRun => Write::Nothing,
+        _ => Write::Files,
+    };
+    if request.commit {
+        let planned = run_change(context, &files, &editable, &change, Write::Nothing)?;
+        return match planned.is_changed() {
+            true => Err(not_deliverable()),
+            false => Ok(planned.into_report("pin")),
+        };
+    }
+    Ok(run_change(context, &files, &editable, &change, write)?.into_report("pin"))
+}
+
+fn not_deliverable() -> Error {
+    Error::new(codes::NOT_DELIVERABLE, "this build cannot commit; leave --commit out and use git")
+}
+
+impl PinRequest {
+    fn to_change(&self) -> Result<Change, Error> {
+        let mut pins = Vec::new();
+        if let Some(digests) = &self.digests {
+            pins.extend(parse_digests(&digests.text)?);
+        }
+        for reference in &self.references {
+            pins.push(parse_positional(reference)?);
+        }
+        if pins.is_empty() && self.digests.is_none() {
+            let error = Error::new(codes::USAGE, "nothing to pin: no --digests and no NAME=REF");
+            return Err(error.hint("--check asks whether everything is pinned"));
+        }
+        Ok(Change::PinImages(PinImages {
+            pins,
+            tag: match self.tag {
+                TagRule::Keep => TagChoice::Keep,
+                TagRule::Always => TagChoice::With,
+                TagRule::Never => TagChoice::Drop,
+            },
+            image_args: self.image_arguments.clone(),
+            no_add: self.no_add,
+            replace_placeholder: self.replace_placeholder,
+            unseen: self.unseen,
+        }))
+    }
+}
+
+fn parse_positional(text: &str) -> Result<Pin, Error> {
+    match text.split_once('=') {
+        Some((key, value)) => Ok(parse_assignment(key, value)?),
+        None => Err(Error::new(codes::USAGE, format!("`{text}` carries no digest"))
+            .hint("write NAME=sha256:…, or NAME=REFERENCE@sha256:…")),
+    }
 }

@@ -52,7 +52,11 @@ impl Without {
     }
 
     /// `edits` and every other kustomization file of the tree, each without what is left out.
-    pub(crate) fn apply(self, tree: &SourceTree, edits: &[(String, String)]) -> Vec<(String, String)> {
+    pub(crate) fn apply(
+        self,
+        tree: &SourceTree,
+        edits: &[(String, String)],
+    ) -> Vec<(String, String)> {
         let mut texts = edits.to_vec();
         if self == Self::Nothing {
             return texts;

@@ -9,10 +9,14 @@ mod error;
 pub mod layer;
 mod new_entry;
 mod pin;
+mod place;
 mod tag_rule;
+mod write;
 
 pub use database::DatabaseTagError;
 pub use entries::{EntriesError, ImagesEntry, read_entries};
 pub use error::{PlanError, Statement};
 pub use pin::{Decision, Decisions, Note, PinView, decide_pins, trace_entries};
+pub use place::OwnFile;
 pub use tag_rule::{EntryField, FieldEdit, TagError};
+pub use write::{Placement, PlacementKind, Plan, WriteView, write_decisions};

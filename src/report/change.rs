@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Report, Style, Text};
 use crate::kustomize::ResourceId;
-use crate::plan::Note;
+use crate::plan::{Note, Placement};
 use crate::verify::{Effect, FieldChange};
 
 /// How much of an overlay was rendered before and after.
@@ -49,19 +49,6 @@ impl Status {
     }
 }
 
-/// Where something was written, in the new text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placement {
-    /// The file, relative to the boundary.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// `entry`, `new-entry`, `field` or `new-patch`.
-    pub kind: &'static str,
-    /// Which field of which entry: `images[web].digest`.
-    pub what: String,
-}
-
 /// A file that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileReport {
@@ -102,10 +89,16 @@ pub struct ChangeReport {
 }
 
 impl ChangeReport {
+    /// Whether any overlay differs.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.overlays.iter().any(|overlay| overlay.status == Status::Changed)
+    }
+
     /// The report of the command `command`.
     #[must_use]
     pub fn into_report(self, command: &str) -> Report {
-        let changed = self.overlays.iter().any(|o| o.status == Status::Changed);
+        let changed = self.is_changed();
         let (human, notes) = (self.to_text(), self.notes());
         let mut report = Report::unchanged(command, self.to_json(), human);
         (report.changed, report.notes) = (changed, notes);
@@ -155,7 +148,7 @@ fn overlay_to_json(overlay: &OverlayReport) -> Json {
 }
 
 fn placement_to_json(placement: &Placement) -> Json {
-    json!({"file": placement.file, "line": placement.line, "kind": placement.kind, "what": placement.what})
+    json!({"file": placement.file, "line": placement.line, "kind": placement.kind.word(), "what": placement.what})
 }
 
 fn change_to_json(change: &FieldChange) -> Json {
@@ -186,7 +179,11 @@ fn overlay_to_text(overlay: &OverlayReport, dry_run: bool, text: &mut Text) {
     }
     for placement in &overlay.placements {
         let place = format!("  {}:{}", placement.file, placement.line);
-        text.push(Style::Faint, place).line(format!("  {} ({})", placement.what, placement.kind));
+        text.push(Style::Faint, place).line(format!(
+            "  {} ({})",
+            placement.what,
+            placement.kind.word()
+        ));
     }
     for change in &overlay.effect.changes {
         let resource = format!("  {}/{}", change.resource.kind, change.resource.name);

@@ -1,0 +1,249 @@
+//! The spine of every edit: load, render, plan, prove, write, report. One call a stage, no decision of
+//! its own; nothing is written before every overlay is proven.
+
+use std::collections::BTreeMap;
+
+use super::Context;
+use super::overlay::LoadedOverlay;
+use super::preflight::Editable;
+use crate::change::{Change, PinImages};
+use crate::discover::DiskFiles;
+use crate::edit::{FileChange, unified_diff};
+use crate::error::{Error, Location, codes};
+use crate::kustomize::{FieldPath, ImageUse, Resource, UseKind, find_image_uses};
+use crate::plan::{self, ImagesEntry, Note, Plan, PlanError, layer};
+use crate::report::change::{ChangeReport, FileReport, OverlayReport, Status};
+use crate::verify::{Effect, measure_effect, verify_pins};
+use crate::write::{NewText, write_texts};
+use crate::yaml;
+
+/// Whether the files are edited in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Write {
+    /// They are.
+    Files,
+    /// The diff and the effect are shown instead.
+    Nothing,
+}
+
+/// One overlay with what was decided for it.
+struct Planned<'a> {
+    overlay: LoadedOverlay<'a>,
+    uses: Vec<ImageUse>,
+    plan: Plan,
+    notes: Vec<Note>,
+    unmatched: Vec<(String, PlanError)>,
+    matched: usize,
+}
+
+/// Brings `change` about in every overlay of `editable`, all or nothing.
+///
+/// # Errors
+/// The first refusal or failure; nothing was written then.
+pub(crate) fn run_change(
+    context: &Context,
+    files: &DiskFiles,
+    editable: &[Editable],
+    change: &Change,
+    write: Write,
+) -> Result<ChangeReport, Error> {
+    let Change::PinImages(pins) = change;
+    let mut planned = Vec::new();
+    for overlay in editable {
+        let overlay = LoadedOverlay::load(files, overlay, context)?;
+        planned.push(plan_overlay(overlay, pins)?);
+    }
+    refuse_unmatched(pins, &mut planned)?;
+    let texts = merged_texts(&planned)?;
+    let mut overlays = Vec::new();
+    for planned in &planned {
+        overlays.push(prove(planned, pins, &texts)?);
+    }
+    if write == Write::Files {
+        write_all(files, &planned, &texts)?;
+    }
+    Ok(ChangeReport { dry_run: write == Write::Nothing, overlays })
+}
+
+fn plan_overlay<'a>(overlay: LoadedOverlay<'a>, pins: &PinImages) -> Result<Planned<'a>, Error> {
+    let entries = read_entries(&overlay)?;
+    let uses = find_uses(&overlay, &entries, &pins.image_args)?;
+    let resources = &overlay.before.resources;
+    let view = plan::PinView {
+        file: &overlay.file,
+        entries: &entries,
+        uses: &uses,
+        resources,
+        is_partial: !overlay.unknown.is_empty(),
+    };
+    let decided = plan::decide_pins(pins, view)?;
+    let own = overlay.own_files();
+    let view = plan::WriteView {
+        file: &overlay.file,
+        text: &overlay.text,
+        entries: &entries,
+        uses: &uses,
+        resources,
+        own: &own,
+    };
+    let plan = plan::write_decisions(view, &decided.decisions)?;
+    let plan::Decisions { notes, unmatched, matched, .. } = decided;
+    Ok(Planned { overlay, uses, plan, notes, unmatched, matched })
+}
+
+/// The `images:` entries of the overlay's own kustomization file.
+///
+/// # Errors
+/// Where the file is no YAML, or its `images:` is not one list.
+pub(crate) fn read_entries(overlay: &LoadedOverlay<'_>) -> Result<Vec<ImagesEntry>, Error> {
+    let file = || overlay.file.clone();
+    let tree =
+        yaml::parse(&overlay.text).map_err(|error| PlanError::Yaml { file: file(), error })?;
+    let entries = plan::read_entries(&tree);
+    Ok(entries.map_err(|error| PlanError::Entries { file: file(), error })?)
+}
+
+/// Every place that names an image, with what arrives there and which entries act on it.
+///
+/// # Errors
+/// As rendering.
+pub(crate) fn find_uses(
+    overlay: &LoadedOverlay<'_>,
+    entries: &[ImagesEntry],
+    flags: &[String],
+) -> Result<Vec<ImageUse>, Error> {
+    let mut uses = find_image_uses(&overlay.before.resources, flags);
+    let (arriving, probed) = overlay.render_layer()?;
+    for moved in measure_effect(&arriving.resources, &probed.resources).changes {
+        let text = |value: &Option<serde_json::Value>| value.as_ref()?.as_str().map(str::to_owned);
+        let is_probe = text(&moved.after).is_some_and(|after| after.starts_with(layer::PROBE));
+        let Some(reference) = text(&moved.before).filter(|_| is_probe) else { continue };
+        let known = uses.iter_mut().find(|u| u.resource == moved.resource && u.path == moved.path);
+        match known {
+            Some(place) => place.arriving = Some(reference.into()),
+            None => uses.extend(taught_use(
+                &overlay.before.resources,
+                moved.resource,
+                moved.path,
+                &reference,
+            )),
+        }
+    }
+    plan::trace_entries(&mut uses, entries);
+    Ok(uses)
+}
+
+/// A field that only `configurations:` make one of the images transformer.
+fn taught_use(
+    resources: &[Resource],
+    resource: crate::kustomize::ResourceId,
+    path: FieldPath,
+    arriving: &str,
+) -> Option<ImageUse> {
+    let found = resources.iter().find(|r| r.current_id() == resource)?;
+    let reference = path.find(&found.node)?.as_str()?.into();
+    let arriving = Some(arriving.into());
+    let (kind, container, entry_names) = (UseKind::Field, None, Vec::new());
+    Some(ImageUse { resource, path, kind, container, reference, arriving, entry_names })
+}
+
+/// A key must mean something in at least one overlay.
+fn refuse_unmatched(pins: &PinImages, planned: &mut [Planned<'_>]) -> Result<(), Error> {
+    let overlays = planned.len();
+    for pin in &pins.pins {
+        let key = pin.key.as_str();
+        let errors = planned.iter_mut().filter_map(|p| {
+            let at = p.unmatched.iter().position(|(unmatched, _)| unmatched == key)?;
+            Some(p.unmatched.swap_remove(at).1)
+        });
+        let mut errors: Vec<PlanError> = errors.collect();
+        if errors.len() == overlays && !errors.is_empty() {
+            return Err(errors.swap_remove(0).into());
+        }
+    }
+    Ok(())
+}
+
+/// The new texts of all overlays; two that edit one file differently are refused.
+fn merged_texts(planned: &[Planned<'_>]) -> Result<Vec<(String, String)>, Error> {
+    let mut merged: BTreeMap<&str, &str> = BTreeMap::new();
+    for (path, text) in planned.iter().flat_map(|p| &p.plan.texts) {
+        if merged.insert(path, text).is_some_and(|other| other != text) {
+            let message = "two overlays named would edit this file differently";
+            return Err(Error::new(codes::CONTRADICTION, message).at(Location::file(path)));
+        }
+    }
+    Ok(merged.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect())
+}
+
+fn prove(
+    planned: &Planned<'_>,
+    pins: &PinImages,
+    texts: &[(String, String)],
+) -> Result<OverlayReport, Error> {
+    let overlay = &planned.overlay;
+    let effect = match texts.is_empty() {
+        true => Effect::default(),
+        false => {
+            let after = overlay.render_with(texts).map_err(breaks_build)?;
+            verify_pins(pins, &planned.uses, &overlay.before.resources, &after.resources)?
+        }
+    };
+    let status = match (planned.plan.edits.is_empty(), planned.matched) {
+        (false, _) => Status::Changed,
+        (true, 0) => Status::Unaffected,
+        (true, _) => Status::Unchanged,
+    };
+    Ok(OverlayReport {
+        path: overlay.path.clone(),
+        status,
+        proof: overlay.proof,
+        unknown: overlay.unknown.clone(),
+        files: diffs(planned)?,
+        placements: planned.plan.placements.clone(),
+        effect,
+        notes: planned.notes.clone(),
+    })
+}
+
+fn breaks_build(error: Error) -> Error {
+    match error.code() {
+        code if code == codes::BUILD_BROKEN => {
+            Error::new(codes::EDIT_BREAKS_BUILD, "the overlay would no longer build after the edit")
+                .cause(error.to_string())
+        }
+        _ => error,
+    }
+}
+
+fn diffs(planned: &Planned<'_>) -> Result<Vec<FileReport>, Error> {
+    let mut files = Vec::new();
+    for (path, text) in &planned.plan.texts {
+        let is_new = planned
+            .plan
+            .edits
+            .iter()
+            .any(|e| e.path == *path && matches!(e.change, FileChange::Create(_)));
+        let old = (!is_new).then(|| planned.overlay.text_of(path)).transpose()?;
+        let diff = unified_diff(path, old.as_deref(), Some(text));
+        files.push(FileReport { path: path.clone(), diff });
+    }
+    Ok(files)
+}
+
+fn write_all(
+    files: &DiskFiles,
+    planned: &[Planned<'_>],
+    texts: &[(String, String)],
+) -> Result<(), Error> {
+    let mut new = Vec::new();
+    for (path, text) in texts {
+        let overlay = planned.iter().find(|p| p.overlay.tree().file(path).is_some());
+        let before = overlay.and_then(|p| p.overlay.tree().file(path)).map(|f| f.bytes.to_vec());
+        new.push(NewText { path: path.clone(), before, after: text.clone().into_bytes() });
+    }
+    if !new.is_empty() {
+        write_texts(files.root(), &new)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! `overlay pin --check`: is everything that is rendered pinned to a digest?
+
+use serde_json::json;
+
+use super::Context;
+use super::change::{find_uses, read_entries};
+use super::overlay::LoadedOverlay;
+use super::preflight::Editable;
+use crate::discover::DiskFiles;
+use crate::error::{Error, codes};
+use crate::image::{Digest, Split};
+use crate::kustomize::{ImageUse, UseKind};
+use crate::report::change::resource_to_json;
+use crate::report::{Report, Style, Text};
+
+/// Lists every place that names an image without a digest.
+///
+/// # Errors
+/// Where an overlay cannot be loaded or rendered; an image that is not pinned is no such error but the
+/// `error` of the report.
+pub(crate) fn check_pins(
+    context: &Context,
+    files: &DiskFiles,
+    editable: &[Editable],
+    flags: &[String],
+) -> Result<Report, Error> {
+    let mut overlays = Vec::new();
+    let mut text = Text::default();
+    let mut floating = 0;
+    for overlay in editable {
+        let overlay = LoadedOverlay::load(files, overlay, context)?;
+        let uses = find_uses(&overlay, &read_entries(&overlay)?, flags)?;
+        let unpinned: Vec<&ImageUse> = uses.iter().filter(|place| is_floating(place)).collect();
+        floating += unpinned.len();
+        text.push(Style::Heading, overlay.path.clone());
+        text.line(format!(": {} of {} places unpinned", unpinned.len(), uses.len()));
+        unpinned.iter().for_each(|place| drop(text.line(line(place))));
+        overlays.push(json!({
+            "path": overlay.path,
+            "status": if unpinned.is_empty() { "pinned" } else { "unpinned" },
+            "unknown": overlay.unknown,
+            "unpinned": unpinned.iter().map(|place| to_json(place)).collect::<Vec<_>>(),
+        }));
+    }
+    let mut report = Report::unchanged("pin", json!({ "overlays": overlays }), text);
+    report.error = (floating > 0).then(|| {
+        let message = format!("{floating} places name an image without a digest");
+        Error::new(codes::UNPINNED, message)
+    });
+    Ok(report)
+}
+
+/// Whether the place names an image by anything else than a digest that pins. A field that the images
+/// transformer does not reach counts where its value has a path, a tag or an operator that reads it.
+fn is_floating(place: &ImageUse) -> bool {
+    let is_image = place.kind != UseKind::Field
+        || place.arriving.is_some()
+        || place.needs_tag()
+        || place.reference.contains(['/', ':']);
+    is_image && Digest::parse(Split::parse(&place.reference).digest).is_err()
+}
+
+fn reason(place: &ImageUse) -> &'static str {
+    match &place.kind {
+        _ if Digest::is_placeholder(Split::parse(&place.reference).digest) => "placeholder",
+        UseKind::Argument { .. } => "argument",
+        UseKind::Ephemeral => "ephemeral container",
+        _ => "no digest",
+    }
+}
+
+fn line(place: &ImageUse) -> String {
+    let flag = match &place.kind {
+        UseKind::Argument { flag, .. } => format!("{flag} "),
+        _ => String::new(),
+    };
+    let (kind, name) = (&place.resource.kind, &place.resource.name);
+    format!("  {kind}/{name} {}: {flag}{} ({})", place.path, place.reference, reason(place))
+}
+
+fn to_json(place: &ImageUse) -> serde_json::Value {
+    let flag = match &place.kind {
+        UseKind::Argument { flag, .. } => Some(flag.to_string()),
+        _ => None,
+    };
+    json!({
+        "reference": &*place.reference,
+        "resource": resource_to_json(&place.resource),
+        "path": place.path.to_string(),
+        "container": place.container.as_deref(),
+        "flag": flag,
+        "reason": reason(place),
+    })
+}

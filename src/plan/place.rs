@@ -1,0 +1,253 @@
+//! Places that `images:` does not reach: a field of a custom resource, an argument of a container. The
+//! value is written where the overlay's own files state it, else in a patch after all others.
+
+use super::error::PlanError;
+use super::write::{PlacementKind, WriteView, Written, not_editable};
+use crate::kustomize::{FieldPath, ImageUse, Resource, Step, UseKind};
+use crate::yaml::{Document, Kind, NodeId, Path, Tree, Value, parse};
+
+/// A file of the overlay besides its kustomization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnFile {
+    /// Its path relative to the boundary.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What is to be written at one place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlaceEdit<'a> {
+    /// The place.
+    pub(super) place: &'a ImageUse,
+    /// The whole reference.
+    pub(super) reference: &'a str,
+    /// The key that asked for it.
+    pub(super) key: &'a str,
+}
+
+impl PlaceEdit<'_> {
+    /// The scalar that stands there today, and the one that shall.
+    fn texts(&self) -> (String, String) {
+        let prefix = match &self.place.kind {
+            UseKind::Argument { prefix, .. } => prefix.as_ref(),
+            _ => "",
+        };
+        (format!("{prefix}{}", self.place.reference), format!("{prefix}{}", self.reference))
+    }
+
+    fn user(&self) -> String {
+        format!("{}/{} {}", self.place.resource.kind, self.place.resource.name, self.place.path)
+    }
+}
+
+/// Writes one place: in `others` where one of the overlay's files alone states it, else as a patch.
+///
+/// # Errors
+/// [`PlanError::NotEditable`], or [`PlanError::NoPlace`] where no patch can say it.
+pub(super) fn write_place(
+    view: &WriteView<'_>,
+    edit: PlaceEdit<'_>,
+    kustomization: &mut Document,
+    others: &mut Vec<Document>,
+) -> Result<Written, PlanError> {
+    let mut stated = Vec::new();
+    for file in view.own {
+        let Ok(tree) = parse(&file.text) else { continue };
+        stated.extend(statements(&tree, edit).into_iter().map(|path| (file, path)));
+    }
+    match stated.as_slice() {
+        [(file, path)] => {
+            let position = match others.iter().position(|d| d.file() == file.path) {
+                Some(position) => position,
+                None => {
+                    let text = file.text.clone();
+                    others.push(Document::from_text(&*file.path, text).map_err(not_editable)?);
+                    others.len() - 1
+                }
+            };
+            others[position].set(path, &Value::str(edit.texts().1)).map_err(not_editable)?;
+            Ok(Written {
+                file: Some(file.path.clone()),
+                path: path.clone(),
+                kind: PlacementKind::Field,
+                what: edit.user(),
+            })
+        }
+        _ => add_patch(view, edit, kustomization),
+    }
+}
+
+/// Where `tree` states the value of the place: the field of a document of its kind and name, or an
+/// operation of a JSON 6902 patch.
+fn statements(tree: &Tree<'_>, edit: PlaceEdit<'_>) -> Vec<Path> {
+    let old = edit.texts().0;
+    let mut found = Vec::new();
+    for (document, root) in tree.roots().iter().enumerate() {
+        if !is_of_resource(tree, *root, edit.place) {
+            continue;
+        }
+        let path = Path::root().in_document(document);
+        collect(tree, *root, path, &|tree, id| tree.node(id).scalar() == Some(&old), &mut found);
+    }
+    found.retain(|path| ends_alike(path, &edit.place.path));
+    found
+}
+
+fn is_of_resource(tree: &Tree<'_>, root: NodeId, place: &ImageUse) -> bool {
+    let text = |map: NodeId, key: &str| {
+        tree.value_of(map, key)
+            .and_then(|id| tree.node(tree.target(id)).scalar())
+            .map(str::to_owned)
+    };
+    let name = tree.value_of(root, "metadata").and_then(|metadata| text(metadata, "name"));
+    text(root, "kind").is_some_and(|kind| *kind == *place.resource.kind)
+        && name.is_some_and(|name| place.resource.name.contains(&name))
+}
+
+/// Whether both paths end with the same key, or with an item of a list below the same key.
+fn ends_alike(path: &Path, field: &FieldPath) -> bool {
+    let key = |steps: &mut dyn Iterator<Item = Option<String>>| steps.flatten().next();
+    let own = key(&mut path.steps.iter().rev().map(|step| match step {
+        crate::yaml::Step::Key(key) => Some(key.clone()),
+        _ => None,
+    }));
+    let wanted = key(&mut field.steps().iter().rev().map(|step| match step {
+        Step::Key(key) => Some(key.to_string()),
+        _ => None,
+    }));
+    own.is_some() && own == wanted
+}
+
+fn collect(
+    tree: &Tree<'_>,
+    id: NodeId,
+    path: Path,
+    is_wanted: &dyn Fn(&Tree<'_>, NodeId) -> bool,
+    found: &mut Vec<Path>,
+) {
+    match tree.node(id).kind {
+        Kind::Scalar { .. } if is_wanted(tree, id) => found.push(path),
+        Kind::Map { .. } => {
+            for (key, value) in tree.pairs(id) {
+                if let Some(text) = tree.node(key).scalar() {
+                    collect(tree, value, path.clone().key(text), is_wanted, found);
+                }
+            }
+        }
+        Kind::Seq { .. } => {
+            for (i, item) in tree.items(id).iter().enumerate() {
+                collect(tree, *item, path.clone().index(i), is_wanted, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A new patch at the end of `patches:`: a strategic merge for a field that keys alone lead to, else
+/// operations, of which the first tests what the position is thought to hold.
+fn add_patch(
+    view: &WriteView<'_>,
+    edit: PlaceEdit<'_>,
+    kustomization: &mut Document,
+) -> Result<Written, PlanError> {
+    let resource = view.resources.iter().find(|r| r.current_id() == edit.place.resource);
+    let resource =
+        resource.ok_or_else(|| no_place(edit, "it is not among the rendered resources"))?;
+    let name = name_below(kustomization, &edit.place.resource.name);
+    let is_plain = edit.place.path.steps().iter().all(|step| matches!(step, Step::Key(_)));
+    let body = match is_plain && !ends_with_operations(kustomization) {
+        true => merge_patch(edit, &name),
+        false => operations(edit, resource)?,
+    };
+    let target =
+        Value::map([("kind", Value::str(&*edit.place.resource.kind)), ("name", Value::str(name))]);
+    let item = Value::map([("target", target), ("patch", Value::literal(body))]);
+    let patches = Path::kustomization().key("patches");
+    let position = {
+        let tree = kustomization.tree().map_err(not_editable)?;
+        let list = kustomization.find(&tree, &patches).map_err(not_editable)?;
+        list.map_or(0, |id| tree.items(id).len())
+    };
+    kustomization.append(&patches, &item).map_err(not_editable)?;
+    let path = patches.index(position).key("patch");
+    Ok(Written { file: None, path, kind: PlacementKind::NewPatch, what: edit.user() })
+}
+
+/// The resource's name before this layer's own prefix and suffix, as a patch of the layer finds it.
+fn name_below(kustomization: &Document, name: &str) -> String {
+    let field = |key: &str| {
+        let located = kustomization.locate(&Path::kustomization().key(key)).ok().flatten();
+        located.map(|l| l.text).unwrap_or_default()
+    };
+    let name = name.strip_prefix(&*field("namePrefix")).unwrap_or(name);
+    name.strip_suffix(&*field("nameSuffix")).unwrap_or(name).to_owned()
+}
+
+/// Whether the last inline patch of the file is a list of operations.
+fn ends_with_operations(kustomization: &Document) -> bool {
+    let Ok(tree) = kustomization.tree() else { return false };
+    let patches = Path::kustomization().key("patches");
+    let list = kustomization.find(&tree, &patches).ok().flatten();
+    let items = list.map(|id| tree.items(id)).unwrap_or_default();
+    let inline = items.iter().rev().find_map(|item| tree.value_of(*item, "patch"));
+    let text = inline.and_then(|id| tree.node(id).scalar());
+    text.and_then(|text| parse(text).ok()).is_some_and(|inner| {
+        inner.roots().first().is_some_and(|root| matches!(inner.node(*root).kind, Kind::Seq { .. }))
+    })
+}
+
+fn merge_patch(edit: PlaceEdit<'_>, name: &str) -> String {
+    let id = &edit.place.resource;
+    let quoted = |text: &str| crate::yaml::scalar::encode(text, crate::yaml::Style::Plain, false);
+    let mut text = format!(
+        "apiVersion: {}\nkind: {}\nmetadata:\n  name: {}\n",
+        quoted(&id.api_version),
+        quoted(&id.kind),
+        quoted(name)
+    );
+    let steps = edit.place.path.steps();
+    for (depth, step) in steps.iter().enumerate() {
+        let Step::Key(key) = step else { continue };
+        text.push_str(&"  ".repeat(depth));
+        text.push_str(&quoted(key));
+        text.push(':');
+        match depth + 1 == steps.len() {
+            true => text.push_str(&format!(" {}\n", quoted(&edit.texts().1))),
+            false => text.push('\n'),
+        }
+    }
+    text
+}
+
+fn operations(edit: PlaceEdit<'_>, resource: &Resource) -> Result<String, PlanError> {
+    let pointer = edit.place.path.to_json_pointer(&resource.node);
+    let pointer = pointer.ok_or_else(|| no_place(edit, "its position cannot be told"))?;
+    let quoted = |text: &str| crate::yaml::scalar::encode(text, crate::yaml::Style::Plain, false);
+    let (old, new) = edit.texts();
+    let (test_at, test) = match &edit.place.kind {
+        UseKind::Argument { flag, prefix } if prefix.is_empty() => {
+            (previous(&pointer).unwrap_or_else(|| pointer.clone()), flag.to_string())
+        }
+        _ => (pointer.clone(), old),
+    };
+    Ok(format!(
+        "- op: test\n  path: {}\n  value: {}\n- op: replace\n  path: {}\n  value: {}\n",
+        quoted(&test_at),
+        quoted(&test),
+        quoted(&pointer),
+        quoted(&new)
+    ))
+}
+
+/// The pointer to the item before.
+fn previous(pointer: &str) -> Option<String> {
+    let (list, index) = pointer.rsplit_once('/')?;
+    let index: usize = index.parse().ok()?;
+    Some(format!("{list}/{}", index.checked_sub(1)?))
+}
+
+fn no_place(edit: PlaceEdit<'_>, reason: &str) -> PlanError {
+    let key = edit.key.to_owned();
+    PlanError::NoPlace { key, user: edit.user(), reason: reason.to_owned() }
+}
