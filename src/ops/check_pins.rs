@@ -34,7 +34,9 @@ pub(crate) fn check_pins(
         floating += unpinned.len();
         text.push(Style::Heading, overlay.path.clone());
         text.line(format!(": {} of {} places unpinned", unpinned.len(), uses.len()));
-        unpinned.iter().for_each(|place| drop(text.line(line(place))));
+        for place in &unpinned {
+            text.line(line(place));
+        }
         overlays.push(json!({
             "path": overlay.path,
             "status": if unpinned.is_empty() { "pinned" } else { "unpinned" },

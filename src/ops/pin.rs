@@ -64,12 +64,11 @@ pub struct PinRequest {
 /// # Errors
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
+    let (files, editable) = context.editable(&request.overlays)?;
     if request.mode == Mode::Check {
-        let (files, editable) = context.editable(&request.overlays)?;
         return check_pins(context, &files, &editable, &request.image_arguments);
     }
     let change = request.to_change()?;
-    let (files, editable) = context.editable(&request.overlays)?;
     let write = match request.mode {
         Mode::DryRun => Write::Nothing,
         _ => Write::Files,

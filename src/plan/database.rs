@@ -29,7 +29,7 @@ pub enum DatabaseTagError {
 ///
 /// # Errors
 /// [`DatabaseTagError`].
-pub fn check_database_tag(old: &str, new: &str) -> Result<(), DatabaseTagError> {
+pub(super) fn check_database_tag(old: &str, new: &str) -> Result<(), DatabaseTagError> {
     let Some(to) = major_version(new) else {
         return Err(DatabaseTagError::NoVersion(new.to_owned()));
     };

@@ -175,17 +175,11 @@ impl ImagesEntry {
         };
         Some(format!("{name}{}{}", part(":", &tag), part("@", digest)))
     }
-
-    /// Whether the entry's name alone, tag included, is a pattern that kustomize can compile.
-    #[must_use]
-    pub fn is_valid(&self) -> bool {
-        self.pattern.is_some()
-    }
 }
 
 /// The entries that act on a field that arrives as `reference`, in order, and what they make of it.
 #[must_use]
-pub fn chain(entries: &[ImagesEntry], reference: &str) -> (Vec<usize>, String) {
+pub(super) fn chain(entries: &[ImagesEntry], reference: &str) -> (Vec<usize>, String) {
     let mut acting = Vec::new();
     let mut text = reference.to_owned();
     for entry in entries {

@@ -10,7 +10,11 @@ use crate::image::Pattern;
 /// # Errors
 /// The number that stands beside a reference in `others` which every form matches; where no form
 /// matches what was named, the first of `others` or 0.
-pub fn name_for(name: &str, named: &[&str], others: &[(usize, String)]) -> Result<String, usize> {
+pub(super) fn name_for(
+    name: &str,
+    named: &[&str],
+    others: &[(usize, String)],
+) -> Result<String, usize> {
     let mut blame = others.first().map_or(0, |(i, _)| *i);
     for form in [name.to_owned(), name.replace('.', "[.]"), escape(name)] {
         let Ok(pattern) = Pattern::new(&form) else { continue };

@@ -35,30 +35,30 @@ impl EntryField {
 
 /// What an entry says today.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct EntryForm<'a> {
+pub(super) struct EntryForm<'a> {
     /// `name`, a regular expression.
-    pub name: &'a str,
+    pub(super) name: &'a str,
     /// `newName`
-    pub new_name: Option<&'a str>,
+    pub(super) new_name: Option<&'a str>,
     /// `newTag`
-    pub new_tag: Option<&'a str>,
+    pub(super) new_tag: Option<&'a str>,
     /// `digest`
-    pub digest: Option<&'a str>,
+    pub(super) digest: Option<&'a str>,
     /// A Flux setter comment marks `newTag`: automation finds its line by that comment.
-    pub has_setter: bool,
+    pub(super) has_setter: bool,
 }
 
 /// What is asked of the entry.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub(super) struct Wanted<'a> {
     /// The value given.
-    pub value: &'a PinValue,
+    pub(super) value: &'a PinValue,
     /// `--with-tag`, `--drop-tag`, or neither.
-    pub tag: TagChoice,
+    pub(super) tag: TagChoice,
     /// A field that the entry decides is refused by its operator without a tag.
-    pub needs_tag: bool,
+    pub(super) needs_tag: bool,
     /// The reference as rendered today.
-    pub rendered: Split<'a>,
+    pub(super) rendered: Split<'a>,
 }
 
 /// One change of one field of an entry.
@@ -104,7 +104,10 @@ pub enum TagError {
 ///
 /// # Errors
 /// [`TagError`] where the tag that has to stand, or to go, cannot.
-pub fn edit_entry(form: &EntryForm<'_>, wanted: &Wanted<'_>) -> Result<Vec<FieldEdit>, TagError> {
+pub(super) fn edit_entry(
+    form: &EntryForm<'_>,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<FieldEdit>, TagError> {
     let mut edits: Vec<FieldEdit> = rename(form, wanted).into_iter().collect();
     if is_pinned(form, wanted) && wanted.tag == TagChoice::Keep {
         return Ok(edits);
@@ -121,7 +124,10 @@ pub fn edit_entry(form: &EntryForm<'_>, wanted: &Wanted<'_>) -> Result<Vec<Field
 ///
 /// # Errors
 /// [`TagError`] as for [`edit_entry`].
-pub fn new_entry(name: &str, wanted: &Wanted<'_>) -> Result<Vec<(EntryField, String)>, TagError> {
+pub(super) fn new_entry(
+    name: &str,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<(EntryField, String)>, TagError> {
     let form = EntryForm { name, ..EntryForm::default() };
     let inserted = edit_entry(&form, wanted)?.into_iter().filter_map(|edit| match edit {
         FieldEdit::Insert { field, value, .. } => Some((field, value)),

@@ -197,6 +197,8 @@ fn overlay_to_text(overlay: &OverlayReport, dry_run: bool, text: &mut Text) {
         text.styled_line(Style::Added, format!("    + {}", value(&change.after)));
     }
     if dry_run {
-        overlay.files.iter().for_each(|file| drop(text.diff(&file.diff)));
+        for file in &overlay.files {
+            text.diff(&file.diff);
+        }
     }
 }

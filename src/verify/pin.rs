@@ -11,24 +11,23 @@ use std::collections::HashMap;
 pub enum Refusal {
     /// A place that was named renders as before.
     #[error(
-        "{}: the edit of `{key}` has no effect on {path}, which still renders {rendered}",
-        shown(resource)
+        "{resource}: the edit of `{key}` has no effect on {path}, which still renders {rendered}"
     )]
     NoEffect {
         /// The key.
         key: String,
-        /// The resource.
-        resource: ResourceId,
+        /// The resource, `Kind/name`.
+        resource: String,
         /// The field.
         path: String,
         /// What it renders.
         rendered: String,
     },
     /// A field that was not named changes too.
-    #[error("{}: {path} would change too, from {before} to {after}", shown(resource))]
+    #[error("{resource}: {path} would change too, from {before} to {after}")]
     Wider {
-        /// The resource.
-        resource: ResourceId,
+        /// The resource, `Kind/name`.
+        resource: String,
         /// The field; empty for the whole resource.
         path: String,
         /// Before, as JSON, or `nothing`.
@@ -37,15 +36,12 @@ pub enum Refusal {
         after: String,
     },
     /// A place that was named gets another value than asked for.
-    #[error(
-        "{}: {path} would render {rendered}, which is not what `{key}` asks for",
-        shown(resource)
-    )]
+    #[error("{resource}: {path} would render {rendered}, which is not what `{key}` asks for")]
     OtherValue {
         /// The key.
         key: String,
-        /// The resource.
-        resource: ResourceId,
+        /// The resource, `Kind/name`.
+        resource: String,
         /// The field.
         path: String,
         /// What it would render.
@@ -141,7 +137,7 @@ fn check_place(pin: &Pin, place: &ImageUse, rendered: &str) -> Result<(), Refusa
     if new.digest != value.digest.as_str() {
         return Err(Refusal::NoEffect {
             key: pin.key.as_str().to_owned(),
-            resource: place.resource.clone(),
+            resource: shown(&place.resource),
             path: place.path.to_string(),
             rendered: rendered.to_owned(),
         });
@@ -155,7 +151,7 @@ fn check_place(pin: &Pin, place: &ImageUse, rendered: &str) -> Result<(), Refusa
         true => Ok(()),
         false => Err(Refusal::OtherValue {
             key: pin.key.as_str().to_owned(),
-            resource: place.resource.clone(),
+            resource: shown(&place.resource),
             path: place.path.to_string(),
             rendered: rendered.to_owned(),
         }),
@@ -168,7 +164,7 @@ fn wider(moved: &FieldChange) -> Refusal {
         None => "nothing".to_owned(),
     };
     Refusal::Wider {
-        resource: moved.resource.clone(),
+        resource: shown(&moved.resource),
         path: moved.path.to_string(),
         before: text(&moved.before),
         after: text(&moved.after),
