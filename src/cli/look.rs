@@ -1,10 +1,11 @@
-//! The commands that look and change nothing: `list`, `build`.
+//! The commands that look and change nothing: `list`, `images`, `show`, `build`.
 
 use std::ffi::OsString;
 
 use clap::Args;
 
 use super::options::OverlayArgs;
+use crate::ops::show::ShowRequest;
 
 /// List every overlay, base and component, with who uses whom.
 #[derive(Clone, Debug, Args)]
@@ -35,5 +36,55 @@ impl BuildArgs {
     /// What to build.
     pub(crate) fn overlays(&self) -> Vec<OsString> {
         self.overlays.all()
+    }
+}
+
+/// List each rendered image: pinned or not, who uses it, and the file and line that decides it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ImagesArgs {
+    #[command(flatten)]
+    overlays: OverlayArgs,
+
+    /// A container argument whose value is an image, such as --worker-image; may be given again.
+    #[arg(long = "image-arg", value_name = "FLAG", allow_hyphen_values = true)]
+    image_arguments: Vec<String>,
+}
+
+impl ImagesArgs {
+    /// Whose images.
+    pub(crate) fn overlays(&self) -> Vec<OsString> {
+        self.overlays.all()
+    }
+
+    /// The container arguments.
+    pub(crate) fn flags(&self) -> &[String] {
+        &self.image_arguments
+    }
+}
+
+/// Show the effective value of a field, and the file and line that owns it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The overlay: a directory, or the kustomization file in it.
+    #[arg(value_name = "OVERLAY")]
+    overlay: OsString,
+
+    /// The resource: NAME, KIND/NAME or KIND.GROUP/NAME.
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// The field, such as spec.replicas or spec.template.spec.containers.[name=web].image; the whole resource if none is given.
+    #[arg(value_name = "FIELD")]
+    field: Option<String>,
+}
+
+impl ShowArgs {
+    /// The request.
+    pub(crate) fn to_request(&self) -> ShowRequest {
+        ShowRequest {
+            overlay: self.overlay.clone(),
+            name: self.name.clone(),
+            field: self.field.clone(),
+        }
     }
 }

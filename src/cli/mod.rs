@@ -46,6 +46,8 @@ struct Cli {
 #[derive(Clone, Debug, Subcommand)]
 enum Command {
     List(look::ListArgs),
+    Images(look::ImagesArgs),
+    Show(look::ShowArgs),
     Build(look::BuildArgs),
     Pin(pin::PinArgs),
 }
@@ -55,6 +57,8 @@ impl Command {
     fn name(&self) -> &'static str {
         match self {
             Self::List(_) => "list",
+            Self::Images(_) => "images",
+            Self::Show(_) => "show",
             Self::Build(_) => "build",
             Self::Pin(_) => "pin",
         }
@@ -63,6 +67,8 @@ impl Command {
     fn run(&self, context: &Context) -> Result<Report, Error> {
         match self {
             Self::List(args) => ops::list::run(context, &args.directories()),
+            Self::Images(args) => ops::images::run(context, &args.overlays(), args.flags()),
+            Self::Show(args) => ops::show::run(context, &args.to_request()),
             Self::Build(args) => ops::build::run(context, &args.overlays()),
             Self::Pin(args) => ops::pin::run(context, &args.to_request(context)?),
         }

@@ -191,6 +191,18 @@ impl SourceTree {
         self.kustomizations.get(directory)?.as_ref().err()
     }
 
+    /// The file that a resource was read from, and the resource as it stands there.
+    #[must_use]
+    pub fn source_of(
+        &self,
+        resource: &super::resource::Resource,
+    ) -> Option<(&str, super::node::Node)> {
+        let file = self.file(self.table.path(resource.origin.file))?;
+        let nodes = super::read::resources(file).ok()?;
+        let is_it = |node: &super::node::Node| node.origin.line == resource.origin.line;
+        Some((&*file.path, nodes.into_iter().find(is_it)?))
+    }
+
     /// The directories of the tree, by real path, in no order.
     pub fn directories(&self) -> impl Iterator<Item = &str> {
         self.found.values().filter_map(|found| match found {

@@ -6,6 +6,7 @@
 pub mod build;
 mod change;
 mod check_pins;
+pub mod images;
 pub mod input;
 pub mod list;
 mod overlay;
@@ -13,6 +14,7 @@ pub mod pin;
 pub mod preflight;
 mod remote;
 pub mod render;
+pub mod show;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -6,6 +6,7 @@
 pub mod change;
 mod envelope;
 pub mod list;
+pub mod look;
 mod text;
 
 pub use envelope::{SCHEMA_VERSION, to_json};

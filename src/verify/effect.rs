@@ -104,8 +104,8 @@ impl Diff<'_> {
         self.changes.push(FieldChange {
             resource: self.resource.clone(),
             path: path.clone(),
-            before: before.map(to_json),
-            after: after.map(to_json),
+            before: before.map(node_to_json),
+            after: after.map(node_to_json),
         });
     }
 }
@@ -128,14 +128,16 @@ fn json_type(scalar: &Scalar) -> u8 {
 }
 
 /// The value as JSON; a number that JSON cannot hold exactly stays text.
-fn to_json(node: &Node) -> Json {
+#[must_use]
+pub fn node_to_json(node: &Node) -> Json {
     match &node.value {
         Value::Scalar(scalar) => scalar_to_json(scalar),
         Value::Map(map) => {
-            let pairs = map.entries().iter().map(|e| (e.key.text.to_string(), to_json(&e.value)));
+            let pairs =
+                map.entries().iter().map(|e| (e.key.text.to_string(), node_to_json(&e.value)));
             Json::Object(pairs.collect())
         }
-        Value::Seq(items) => Json::Array(items.iter().map(to_json).collect()),
+        Value::Seq(items) => Json::Array(items.iter().map(node_to_json).collect()),
     }
 }
 

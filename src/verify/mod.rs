@@ -7,5 +7,5 @@
 mod effect;
 mod pin;
 
-pub use effect::{Effect, FieldChange, measure_effect};
+pub use effect::{Effect, FieldChange, measure_effect, node_to_json};
 pub use pin::{Refusal, verify_pins};

@@ -1,0 +1,227 @@
+//! `overlay show`: the effective value of a field, who owns it, and what it overrides.
+
+use std::ffi::OsString;
+
+use serde_json::json;
+
+use super::Context;
+use crate::error::{Error, codes};
+use crate::hint;
+use crate::kustomize::node::{Node, Value};
+use crate::kustomize::{
+    self, FieldQueryError, Owner, Rendered, Resource, ResourceName, SourceTree, query_field,
+    shown_name,
+};
+use crate::report::Report;
+use crate::report::look::{Shadowed, ShownField};
+use crate::verify::node_to_json;
+
+/// What the user asks of `overlay show`.
+#[derive(Clone, Debug)]
+pub struct ShowRequest {
+    /// The overlay.
+    pub overlay: OsString,
+    /// `[KIND[.GROUP]/]NAME`.
+    pub name: String,
+    /// The field; `None` for the whole resource.
+    pub field: Option<String>,
+}
+
+/// The value of the field, or the whole resource.
+///
+/// # Errors
+/// Where the overlay does not build, or the name or the field is not there.
+pub fn run(context: &Context, request: &ShowRequest) -> Result<Report, Error> {
+    let (files, located) = context.locate(std::slice::from_ref(&request.overlay))?;
+    let malformed = || {
+        let message = format!("`{}` is no name: write NAME or KIND/NAME", request.name);
+        Error::new(codes::USAGE, message)
+    };
+    let name = ResourceName::parse(&request.name).ok_or_else(malformed)?;
+    let mut shown = Vec::new();
+    for overlay in &located {
+        let tree = context.load(&files, &overlay.directory)?;
+        let rendered = context.render(&tree, &overlay.directory)?.rendered;
+        let field = request.field.as_deref().unwrap_or_default();
+        let resource = one_resource(&name, request, &rendered.resources)?;
+        let (path, node) = query_field(&resource.node, field)
+            .map_err(|error| field_error(&request.name, error))?;
+        let decided_by = kustomize::owner_of(&tree, &rendered, node.origin);
+        shown.push(ShownField {
+            overlay: overlay.shown(),
+            resource: resource.current_id(),
+            path: path.to_string(),
+            value: node_to_json(node),
+            text: shown_value(&rendered, resource, field, node)?,
+            shadowed: shadowed(&tree, &overlay.directory, resource, field, decided_by.as_ref()),
+            decided_by,
+        });
+    }
+    Ok(report(&shown))
+}
+
+/// A resource as YAML, a scalar as its text, any other value as JSON.
+fn shown_value(
+    rendered: &Rendered,
+    resource: &Resource,
+    field: &str,
+    node: &Node,
+) -> Result<String, Error> {
+    if field.is_empty() {
+        let id = resource.current_id();
+        let mut one = rendered.clone();
+        one.resources.retain(|other| other.current_id() == id);
+        return Ok(one.to_yaml()?);
+    }
+    Ok(match &node.value {
+        Value::Scalar(scalar) => format!("{}\n", scalar.text),
+        _ => format!("{:#}\n", node_to_json(node)),
+    })
+}
+
+fn report(shown: &[ShownField]) -> Report {
+    let overlays: Vec<_> = shown.iter().map(ShownField::to_json).collect();
+    let mut result = json!({ "overlays": overlays });
+    let mut text = crate::report::Text::default();
+    for field in shown {
+        text.append(field.to_text());
+    }
+    if let [one] = &overlays[..] {
+        for key in ["value", "decidedBy", "shadowed"] {
+            result[key] = one[key].clone();
+        }
+    }
+    Report::unchanged("show", result, text)
+}
+
+/// The one resource of that name, or the one of several that has the field.
+fn one_resource<'a>(
+    name: &ResourceName,
+    request: &ShowRequest,
+    resources: &'a [Resource],
+) -> Result<&'a Resource, Error> {
+    let typed = &request.name;
+    let found = name.find(resources);
+    let field = request.field.as_deref().unwrap_or_default();
+    let has_field = |resource: &&&Resource| query_field(&resource.node, field).is_ok();
+    let with_field: Vec<_> = found.iter().filter(has_field).collect();
+    match &found[..] {
+        [one] => Ok(one),
+        [_, _, ..] if with_field.len() == 1 => Ok(with_field[0]),
+        [] => {
+            let all: Vec<_> = resources.iter().map(Resource::current_id).collect();
+            let names: Vec<String> = match name.kind {
+                Some(_) => all.iter().map(shown_name).collect(),
+                None => all.iter().map(|id| id.name.to_string()).collect(),
+            };
+            let message = format!("the overlay renders no {typed}");
+            let plain = Error::new(codes::NO_SUCH_RESOURCE, message);
+            let suggestion = hint::did_you_mean(typed, names.iter().map(String::as_str));
+            Ok(suggestion.into_iter().fold(plain, Error::hint)).and_then(Err)
+        }
+        several => {
+            let names: Vec<String> = several.iter().map(|r| candidate(r)).collect();
+            let message = format!("{typed} may be {}", names.join(" or "));
+            Err(Error::new(codes::AMBIGUOUS_NAME, message).hint("write KIND/NAME"))
+        }
+    }
+}
+
+fn candidate(resource: &Resource) -> String {
+    let id = resource.current_id();
+    match &*id.namespace {
+        "" => shown_name(&id),
+        namespace => format!("{} (namespace {namespace})", shown_name(&id)),
+    }
+}
+
+fn field_error(name: &str, error: FieldQueryError) -> Error {
+    let message = format!("{name}: {error}");
+    match error {
+        FieldQueryError::Malformed { .. } => Error::new(codes::USAGE, message),
+        FieldQueryError::Missing { missing, candidates, .. } => {
+            let plain = Error::new(codes::NO_SUCH_FIELD, message);
+            let names = || candidates.iter().map(String::as_str);
+            match hint::did_you_mean(&missing, names()) {
+                Some(suggestion) => plain.hint(suggestion),
+                None if candidates.is_empty() => plain,
+                None => {
+                    let some: Vec<&str> = names().take(10).collect();
+                    plain.hint(format!("there are: {}", some.join(", ")))
+                }
+            }
+        }
+    }
+}
+
+/// The statements of the same field that are not in force: in each layer below, and in the file where the resource stands.
+fn shadowed(
+    tree: &SourceTree,
+    overlay: &str,
+    resource: &Resource,
+    field: &str,
+    decided_by: Option<&Owner>,
+) -> Vec<Shadowed> {
+    let mut found: Vec<Shadowed> = Vec::new();
+    if field.is_empty() || decided_by.is_none() {
+        return found;
+    }
+    let mut add = |statement: Option<Shadowed>| {
+        if let Some(statement) = statement
+            && Some(&statement.owner) != decided_by
+            && found.iter().all(|other| other.owner != statement.owner)
+        {
+            found.push(statement);
+        }
+    };
+    for layer in layers_below(tree, overlay) {
+        if let Ok(rendered) = kustomize::build(tree, &layer) {
+            add(stated_in(tree, &rendered, resource, field));
+        }
+    }
+    add(stated_in_file(tree, resource, field));
+    found
+}
+
+/// The directories that `overlay` builds on, the nearest first; components, which are built on nothing, are left out.
+fn layers_below(tree: &SourceTree, overlay: &str) -> Vec<String> {
+    let mut layers: Vec<String> = vec![overlay.to_owned()];
+    let mut next = 0;
+    while let Some(directory) = layers.get(next).cloned() {
+        next += 1;
+        let Some(read) = tree.kustomization(&directory) else { continue };
+        for reference in read.kustomization.resources.iter().chain(&read.kustomization.bases) {
+            let below = tree.directory_from(&directory, reference).map(str::to_owned);
+            layers.extend(below.filter(|below| !layers.contains(below)));
+        }
+    }
+    layers.remove(0);
+    layers
+}
+
+fn stated_in(
+    tree: &SourceTree,
+    rendered: &Rendered,
+    resource: &Resource,
+    field: &str,
+) -> Option<Shadowed> {
+    let ids = resource.all_ids();
+    let is_it = |other: &&Resource| {
+        let other = other.current_id();
+        ids.iter().any(|id| id.kind == other.kind && id.name == other.name)
+    };
+    let layer = rendered.resources.iter().find(is_it)?;
+    let (_, node) = query_field(&layer.node, field).ok()?;
+    let owner = kustomize::owner_of(tree, rendered, node.origin)?;
+    Some(Shadowed { owner, value: node_to_json(node) })
+}
+
+/// What the file that the resource was read from says.
+fn stated_in_file(tree: &SourceTree, resource: &Resource, field: &str) -> Option<Shadowed> {
+    let (file, node) = tree.source_of(resource)?;
+    let (_, node) = query_field(&node, field).ok()?;
+    let line = node.origin.line;
+    let kind = kustomize::statement_kind(tree, file, line);
+    let owner = Owner { file: file.to_owned(), line, kind };
+    Some(Shadowed { owner, value: node_to_json(node) })
+}
