@@ -29,8 +29,13 @@ pub fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
-    let near = nearest(name, candidates, 3);
-    let (last, first) = near.split_last()?;
+    question(&nearest(name, candidates, 3))
+}
+
+/// The question that offers `names`, or nothing where there are none.
+pub fn question<S: AsRef<str>>(names: &[S]) -> Option<String> {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let (last, first) = names.split_last()?;
     match first {
         [] => Some(format!("did you mean {last}?")),
         _ => Some(format!("did you mean {} or {last}?", first.join(", "))),

@@ -1,4 +1,4 @@
-//! The commands that look and change nothing: `list`, `images`, `show`, `build`.
+//! The commands that look and change nothing: `list`, `images`, `show`, `build`, `explain`.
 
 use std::ffi::OsString;
 
@@ -86,5 +86,20 @@ impl ShowArgs {
             name: self.name.clone(),
             field: self.field.clone(),
         }
+    }
+}
+
+/// Explain an error code: what it means and what to do about it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The code, such as no-such-overlay.
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+impl ExplainArgs {
+    /// The code.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
     }
 }

@@ -49,6 +49,7 @@ enum Command {
     Images(look::ImagesArgs),
     Show(look::ShowArgs),
     Build(look::BuildArgs),
+    Explain(look::ExplainArgs),
     Pin(pin::PinArgs),
 }
 
@@ -60,6 +61,7 @@ impl Command {
             Self::Images(_) => "images",
             Self::Show(_) => "show",
             Self::Build(_) => "build",
+            Self::Explain(_) => "explain",
             Self::Pin(_) => "pin",
         }
     }
@@ -70,6 +72,7 @@ impl Command {
             Self::Images(args) => ops::images::run(context, &args.overlays(), args.flags()),
             Self::Show(args) => ops::show::run(context, &args.to_request()),
             Self::Build(args) => ops::build::run(context, &args.overlays()),
+            Self::Explain(args) => ops::explain::run(args.id()),
             Self::Pin(args) => ops::pin::run(context, &args.to_request(context)?),
         }
     }

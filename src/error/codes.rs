@@ -136,6 +136,8 @@ catalogue! {
         "The OVERLAY is a Component. It is edited and proven through an overlay that uses it, and none was found.";
     NO_BOUNDARY = "no-boundary", Missing,
         "The overlay is in no git work tree and not below the current directory. `--root DIR` names the directory that nothing may reach beyond.";
+    NO_SUCH_CODE = "no-such-code", Missing,
+        "`overlay explain` knows no such id. `docs/errors.md` lists the codes of errors.";
     NO_SUCH_DIRECTORY = "no-such-directory", Missing,
         "A directory named by an option does not exist.";
     NO_SUCH_FIELD = "no-such-field", Missing,

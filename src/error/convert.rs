@@ -14,13 +14,17 @@ impl From<DiscoverError> for Error {
         let plain = Self::new(discover_code(&error), error.to_string());
         match error {
             DiscoverError::NothingThere { typed, siblings } => {
-                let name = typed.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-                let names = siblings.iter().map(String::as_str);
-                with_hint(plain, hint::did_you_mean(name, names))
+                let typed = typed.trim_end_matches('/');
+                let (beside, name) = typed.split_at(typed.rfind('/').map_or(0, |at| at + 1));
+                let near = hint::nearest(name, siblings.iter().map(String::as_str), 3);
+                let paths: Vec<String> = near.iter().map(|n| format!("{beside}{n}")).collect();
+                with_hint(plain, hint::question(&paths))
             }
-            DiscoverError::NoKustomization { below, .. } if !below.is_empty() => {
-                let shown: Vec<&str> = below.iter().take(5).map(String::as_str).collect();
-                plain.hint(format!("overlays below it: {}", shown.join(", ")))
+            DiscoverError::NoKustomization { typed, below } if !below.is_empty() => {
+                let top = typed.trim_end_matches('/');
+                let paths: Vec<String> =
+                    below.iter().take(5).map(|name| format!("{top}/{name}")).collect();
+                plain.hint(format!("overlays below it: {}", paths.join(", ")))
             }
             DiscoverError::NoBoundary { .. } => {
                 plain.hint("name the directory that nothing may reach beyond with --root DIR")

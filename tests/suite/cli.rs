@@ -83,9 +83,9 @@ fn what_names_no_overlay_is_4() {
         assert_eq!(ran.code(), "no-such-overlay", "{name}");
     }
     let ran = repo.overlay(&["pin", "overlays/prd", "--digests", "{}"]);
-    assert!(ran.stderr.contains("hint: did you mean prod?"), "{ran:?}");
+    assert!(ran.stderr.contains("hint: did you mean overlays/prod?"), "{ran:?}");
     let ran = repo.overlay(&["pin", "overlays", "--digests", "{}"]);
-    assert!(ran.stderr.contains("hint: overlays below it: prod"), "{ran:?}");
+    assert!(ran.stderr.contains("hint: overlays below it: overlays/prod"), "{ran:?}");
 }
 
 #[test]

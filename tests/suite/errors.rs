@@ -30,3 +30,14 @@ fn codes_are_kebab_case_ordered_and_unique() {
         assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
     }
 }
+
+#[test]
+fn every_code_is_explained() {
+    let repo = crate::support::repo::TestRepo::with_files(&[]);
+    let ran = repo.overlay(&["explain", "build-broken"]);
+    assert_eq!(ran.status, 0);
+    assert!(ran.stdout.starts_with("build-broken (exit status 3)\nThe overlay"), "{ran:?}");
+    let ran = repo.overlay(&["explain", "build-borken", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (4, "no-such-code"));
+    assert_eq!(ran.json()["error"]["hints"][0], "did you mean build-broken?");
+}
