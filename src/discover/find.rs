@@ -32,8 +32,7 @@ pub fn find_kustomizations(root: &Path) -> Result<FoundKustomizations, DiscoverE
     while let Some(below) = pending.pop() {
         seen += 1;
         if seen > DIRECTORY_LIMIT {
-            let reason = format!("more than {DIRECTORY_LIMIT} directories");
-            return Err(DiscoverError::BadPattern { pattern: root.display().to_string(), reason });
+            return Err(DiscoverError::TooMany { limit: DIRECTORY_LIMIT });
         }
         let absolute = root.join(&below);
         if !below.as_os_str().is_empty() && absolute.join(".git").symlink_metadata().is_ok() {
@@ -58,4 +57,32 @@ pub fn find_kustomizations(root: &Path) -> Result<FoundKustomizations, DiscoverE
     found.directories.sort();
     found.skipped.sort();
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_other_repositories_are_not_entered() {
+        let dir = tempfile::tempdir().unwrap();
+        for path in [
+            "kustomization.yaml",
+            "a/b/kustomization.yml",
+            "a/.git/x/kustomization.yaml",
+            "sub/.git",
+            "sub/o/kustomization.yaml",
+            ".github/o/Kustomization",
+        ] {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        fs::remove_dir_all(dir.path().join("a/.git")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
+        let found = find_kustomizations(dir.path()).unwrap();
+        assert_eq!(found.directories, ["", ".github/o", "a/b"]);
+        assert_eq!(found.skipped, ["sub: another repository"]);
+    }
 }

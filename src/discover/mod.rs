@@ -93,6 +93,12 @@ pub enum DiscoverError {
         /// The name with the wrong bytes replaced.
         shown: String,
     },
+    /// A repository with more directories than can be looked into.
+    #[error("the repository has more than {limit} directories")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
     /// A directory named by an option does not exist.
     #[error("{}: no such directory", path.display())]
     NoDirectory {

@@ -46,7 +46,9 @@ fn discover_code(error: &DiscoverError) -> Code {
         DiscoverError::LeavesBoundary { .. } => codes::OUTSIDE_BOUNDARY,
         DiscoverError::SeveralBoundaries { .. } => codes::SEVERAL_BOUNDARIES,
         DiscoverError::NoDirectory { .. } => codes::NO_SUCH_DIRECTORY,
-        DiscoverError::NotUtf8 { .. } | DiscoverError::Io { .. } => codes::UNREADABLE_FILE,
+        DiscoverError::NotUtf8 { .. }
+        | DiscoverError::Io { .. }
+        | DiscoverError::TooMany { .. } => codes::UNREADABLE_FILE,
     }
 }
 
