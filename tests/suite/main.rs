@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod architecture;
+mod build_fixtures;
 mod cases;
 mod cli;
 mod errors;
