@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::configurations::{load_configurations, load_crds};
 use super::context::{Context, Loader};
 use super::generators;
 use super::hash::add_name_suffixes;
@@ -80,7 +81,8 @@ impl<'a> Target<'a> {
     fn accumulate(&self, mut gathered: Accumulator) -> Result<Accumulator, BuildError> {
         let fields = &self.file.kustomization;
         self.accumulate_resources(&mut gathered, &fields.resources)?;
-        gathered.merge_config(&TransformerConfig::builtin())?;
+        gathered.merge_config(&load_configurations(&fields.configurations, &self.context)?)?;
+        gathered.merge_config(&load_crds(&fields.crds, &self.context)?)?;
         generators::run_builtin(&mut gathered.resources, fields, &self.context)?;
         self.accumulate_components(&mut gathered, &fields.components)?;
         let (resources, config) = (&mut gathered.resources, &gathered.config);

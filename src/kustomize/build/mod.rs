@@ -8,6 +8,7 @@ pub(crate) mod absorb;
 mod accumulate;
 mod annotations;
 mod config_map;
+mod configurations;
 pub(crate) mod context;
 pub(crate) mod emit;
 mod field_path;

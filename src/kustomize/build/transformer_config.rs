@@ -61,6 +61,27 @@ impl TransformerConfig {
         merge_sorted(&mut self.replicas, &other.replicas)
     }
 
+    /// The same, every list sorted as kustomize sorts what it reads from a file.
+    pub(crate) fn sorted(mut self) -> Self {
+        for specs in [
+            &mut self.name_prefix,
+            &mut self.name_suffix,
+            &mut self.namespace,
+            &mut self.common_labels,
+            &mut self.labels,
+            &mut self.template_labels,
+            &mut self.common_annotations,
+            &mut self.var_reference,
+            &mut self.images,
+            &mut self.replicas,
+        ] {
+            specs.to_mut().sort_by_cached_key(|spec| sort_key(spec.gvk()));
+        }
+        let references = self.name_reference.to_mut();
+        references.sort_by_cached_key(|references| sort_key(references.gvk()));
+        self
+    }
+
     fn merge_name_references(
         &mut self,
         incoming: &Cow<'static, [NameBackReferences]>,

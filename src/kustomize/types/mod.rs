@@ -6,6 +6,7 @@
 //!
 //! Source: kustomize api v0.21.1 `types/`.
 
+mod configuration;
 pub(crate) mod decode;
 mod generator;
 mod kustomization;
@@ -13,6 +14,7 @@ mod patch;
 mod replacement;
 mod transformer;
 
+pub use configuration::{Configuration, NameReferenceField};
 pub use decode::{Located, StringMap, Strings};
 pub use generator::{ConfigMapArgs, GeneratorOptions, SecretArgs};
 pub use kustomization::{Kind, Kustomization, Metadata};
