@@ -11,6 +11,7 @@ use super::context::{Context, Loader};
 use super::generators;
 use super::hash::add_name_suffixes;
 use super::name_reference::fix_references;
+use super::plugins;
 use super::transformer_config::TransformerConfig;
 use super::transformers;
 use super::vars::VarSet;
@@ -83,12 +84,47 @@ impl<'a> Target<'a> {
         self.accumulate_resources(&mut gathered, &fields.resources)?;
         gathered.merge_config(&load_configurations(&fields.configurations, &self.context)?)?;
         gathered.merge_config(&load_crds(&fields.crds, &self.context)?)?;
-        generators::run_builtin(&mut gathered.resources, fields, &self.context)?;
+        self.run_generators(&mut gathered.resources)?;
         self.accumulate_components(&mut gathered, &fields.components)?;
         let (resources, config) = (&mut gathered.resources, &gathered.config);
         transformers::run_builtin(resources, fields, config, &self.context)?;
+        for plugin in self.plugins(&fields.transformers)? {
+            plugins::transform(resources, &plugin, &self.context)?;
+            drop_empty(resources);
+        }
+        for plugin in self.plugins(&fields.validators)? {
+            plugins::validate(resources, &plugin, &self.context)?;
+        }
         gathered.vars.add(&fields.vars, &mut gathered.resources)?;
         Ok(gathered)
+    }
+
+    fn run_generators(&self, resources: &mut ResMap) -> Result<(), BuildError> {
+        let fields = &self.file.kustomization;
+        generators::run_builtin(resources, fields, &self.context)?;
+        for plugin in self.plugins(&fields.generators)? {
+            for generated in plugins::generate(&plugin, &self.context)? {
+                generators::absorb(resources, generated)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The plugins that a field names: those given inline first, then those of files and
+    /// directories.
+    fn plugins(&self, entries: &[Located]) -> Result<Vec<Resource>, BuildError> {
+        let mut gathered = Accumulator::default();
+        let mut paths = Vec::new();
+        for entry in entries {
+            match self.context.inline_resources(entry) {
+                Ok(inline) => {
+                    inline.into_iter().try_for_each(|plugin| gathered.resources.append(plugin))?;
+                }
+                Err(_) => paths.push(entry.clone()),
+            }
+        }
+        self.accumulate_resources(&mut gathered, &paths)?;
+        Ok(gathered.resources.into_resources())
     }
 
     fn accumulate_resources(
@@ -154,4 +190,8 @@ impl<'a> Target<'a> {
             .accumulate(gathered.unwrap_or_default())
             .map_err(|error| error.within(format!("building '{directory}'")))
     }
+}
+
+fn drop_empty(resources: &mut ResMap) {
+    resources.resources_mut().retain(|resource| !resource.node.is_nil_or_empty());
 }

@@ -42,7 +42,11 @@ pub(super) fn run_builtin(
     Ok(())
 }
 
-fn absorb(resources: &mut ResMap, generated: Resource) -> Result<(), BuildError> {
+/// Puts one generated resource among `resources` as its behavior says.
+///
+/// # Errors
+/// For a behavior that does not fit what is there.
+pub(super) fn absorb(resources: &mut ResMap, generated: Resource) -> Result<(), BuildError> {
     let mut one = ResMap::new();
     one.append(generated)?;
     resources.absorb_all(one)

@@ -26,6 +26,7 @@ mod name_reference;
 mod namespace;
 mod order;
 mod path_matcher;
+mod plugins;
 mod prefix_suffix;
 mod replacements;
 mod replicas;
@@ -36,6 +37,7 @@ mod structured_data;
 pub(crate) mod tables;
 mod transformer_config;
 mod transformers;
+mod value_add;
 mod vars;
 
 use std::cell::RefCell;

@@ -62,13 +62,17 @@ impl NamespaceTransformer<'_> {
         for resource in resmap.resources_mut() {
             if !resource.node.is_nil_or_empty() {
                 resource.store_previous_id();
-                self.transform_one(resource)?;
+                self.transform_resource(resource)?;
             }
         }
         self.check_conflicts(resmap)
     }
 
-    fn transform_one(&self, resource: &mut Resource) -> Result<(), BuildError> {
+    /// Sets the namespace of one resource, without remembering what it was before.
+    ///
+    /// # Errors
+    /// [`BuildErrorKind::Transformer`] where a field holds no scalar.
+    pub(super) fn transform_resource(&self, resource: &mut Resource) -> Result<(), BuildError> {
         let id = resource.current_id();
         if !id.cluster_scoped {
             let path = "metadata/namespace".into();
