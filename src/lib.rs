@@ -7,7 +7,7 @@
 //! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`] |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
 //! | 2 pure logic | [`plan`], [`verify`] |
-//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`] |
+//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git` |
 //! | 3 results | [`report`], [`error`] |
 //! | 4 use cases | [`ops`] |
 //! | 5 edge | [`cli`], [`ui`] |
@@ -22,6 +22,8 @@ pub mod config;
 pub mod discover;
 pub mod edit;
 pub mod error;
+#[cfg(feature = "git")]
+pub mod git;
 pub mod hint;
 pub mod image;
 pub mod kustomize;

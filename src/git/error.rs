@@ -1,0 +1,319 @@
+//! What can go wrong in git, with what a person needs to go on.
+
+use std::path::PathBuf;
+
+/// Why a git operation did not happen. Texts from git and from servers are scrubbed of credentials before they get here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GitError {
+    /// No git program.
+    #[error("`{program}` cannot be started: {reason}")]
+    ProgramMissing {
+        /// As configured.
+        program: String,
+        /// The system's words.
+        reason: String,
+    },
+    /// A git program older than this crate works with.
+    #[error("git {found} is too old: {needed} or newer is needed")]
+    ProgramTooOld {
+        /// What it says it is.
+        found: String,
+        /// The oldest that works.
+        needed: &'static str,
+    },
+    /// The program ended with an error that has no better name.
+    #[error("git {what} failed: {message}")]
+    Failed {
+        /// The subcommand.
+        what: String,
+        /// The last lines it printed.
+        message: String,
+    },
+    /// The program was ended because it took too long.
+    #[error("git {what} did not end within {seconds} s")]
+    TimedOut {
+        /// The subcommand.
+        what: String,
+        /// The limit.
+        seconds: u64,
+    },
+    /// It was ended because it did more than is allowed.
+    #[error("git {what} was stopped: {reason}")]
+    Stopped {
+        /// The subcommand.
+        what: String,
+        /// Which limit was reached.
+        reason: String,
+    },
+    /// The path is in no repository.
+    #[error("{}: not in a git repository", path.display())]
+    NotARepository {
+        /// The path asked about.
+        path: PathBuf,
+    },
+    /// The repository is not usable as it stands.
+    #[error("{}: {reason}", path.display())]
+    Unusable {
+        /// The repository.
+        path: PathBuf,
+        /// In words.
+        reason: String,
+    },
+    /// The text names no commit here.
+    #[error("`{revision}` is no revision of this repository")]
+    UnknownRevision {
+        /// As given.
+        revision: String,
+    },
+    /// An object that the repository should have.
+    #[error("object {id}: {reason}")]
+    BadObject {
+        /// Its name.
+        id: String,
+        /// In words.
+        reason: String,
+    },
+    /// The current branch has no commit.
+    #[error("the branch `{branch}` has no commit yet")]
+    Unborn {
+        /// Its short name.
+        branch: String,
+    },
+    /// No branch is checked out.
+    #[error("no branch is checked out (detached HEAD), so there is none to commit to")]
+    Detached,
+    /// A name that git does not take for a branch, or one that looks like an option.
+    #[error("`{name}` is not a name for a branch")]
+    BadBranchName {
+        /// As given.
+        name: String,
+    },
+    /// The branch is checked out in another work tree.
+    #[error("the branch `{branch}` is checked out in {}", worktree.display())]
+    CheckedOutElsewhere {
+        /// Its short name.
+        branch: String,
+        /// Where.
+        worktree: PathBuf,
+    },
+    /// Files the change names differ from what is committed.
+    #[error("{} not as committed: {}", if paths.len() == 1 { "a file is" } else { "files are" }, paths.join(", "))]
+    Dirty {
+        /// Relative to the top of the work tree.
+        paths: Vec<String>,
+    },
+    /// The path cannot take the new content.
+    #[error("{path}: cannot be edited: {reason}")]
+    NotEditable {
+        /// Relative to the top of the work tree.
+        path: String,
+        /// In words.
+        reason: String,
+    },
+    /// No author or committer is configured.
+    #[error("git does not know who commits: {message}")]
+    NoIdentity {
+        /// Git's words.
+        message: String,
+    },
+    /// `--author` is not `Name <address>`.
+    #[error("`{text}` is not an author: `Name <address>` is needed")]
+    BadAuthor {
+        /// As given.
+        text: String,
+    },
+    /// The commit could not be signed.
+    #[error("the commit could not be signed: {message}")]
+    Signing {
+        /// The words of git or of the signing program.
+        message: String,
+    },
+    /// The branch moved while the change was made.
+    #[error("the branch `{branch}` moved meanwhile: expected {expected}, found {found}")]
+    Moved {
+        /// Its short name.
+        branch: String,
+        /// The value the change was made on, `nothing` for a new branch.
+        expected: String,
+        /// The value found.
+        found: String,
+    },
+    /// Somebody else holds a lock of the repository.
+    #[error("the repository is locked: {message}")]
+    Locked {
+        /// Which lock, in git's words.
+        message: String,
+    },
+    /// The name is neither a configured remote nor a URL that may be used.
+    #[error("`{remote}` is not a remote: {reason}")]
+    BadRemote {
+        /// As given, without credentials.
+        remote: String,
+        /// In words.
+        reason: String,
+    },
+    /// The server asks for credentials, or does not take those it got.
+    #[error("{remote}: not allowed in: {message}")]
+    Authentication {
+        /// The remote, without credentials.
+        remote: String,
+        /// The server's words.
+        message: String,
+    },
+    /// The remote cannot be reached.
+    #[error("{remote}: cannot be reached: {message}")]
+    Unreachable {
+        /// The remote, without credentials.
+        remote: String,
+        /// Git's words.
+        message: String,
+    },
+    /// There is no such repository.
+    #[error("{remote}: no such repository: {message}")]
+    RemoteMissing {
+        /// The remote, without credentials.
+        remote: String,
+        /// Git's words.
+        message: String,
+    },
+    /// The remote has no such branch, tag or commit.
+    #[error("{remote} has no `{reference}`")]
+    NoSuchReference {
+        /// The remote, without credentials.
+        remote: String,
+        /// As asked for.
+        reference: String,
+    },
+    /// The remote refuses the push by a rule of its own.
+    #[error("{remote} refuses commit {commit} on `{branch}`: {message}")]
+    PushRefused {
+        /// The remote, without credentials.
+        remote: String,
+        /// The short name of the branch.
+        branch: String,
+        /// The commit, which stays in the local repository.
+        commit: String,
+        /// The reason of the server.
+        message: String,
+    },
+    /// Local and remote branch each have commits the other has not.
+    #[error("`{branch}` and the same branch of {remote} have gone separate ways")]
+    Diverged {
+        /// The remote, without credentials.
+        remote: String,
+        /// The short name of the branch.
+        branch: String,
+    },
+    /// Every try to push was overtaken.
+    #[error("{tries} tries to push `{branch}` were each overtaken by another push")]
+    LostEveryRace {
+        /// The short name of the branch.
+        branch: String,
+        /// How many.
+        tries: u32,
+    },
+    /// The push said it worked, and the branch does not hold the commit.
+    #[error("{remote} took commit {commit}, and `{branch}` does not hold it: it is at {found}")]
+    NotThere {
+        /// The remote, without credentials.
+        remote: String,
+        /// The short name of the branch.
+        branch: String,
+        /// The commit pushed.
+        commit: String,
+        /// What the branch is at.
+        found: String,
+    },
+    /// A file of the repository's own folder or of the work tree could not be written.
+    #[error("{}: {reason}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+}
+
+impl GitError {
+    /// A stable name for the JSON result (`error.code`).
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ProgramMissing { .. } => "git-missing",
+            Self::ProgramTooOld { .. } => "git-too-old",
+            Self::Failed { .. } => "git-failed",
+            Self::TimedOut { .. } => "git-timeout",
+            Self::Stopped { .. } => "git-stopped",
+            Self::NotARepository { .. } => "not-a-repository",
+            Self::Unusable { .. } => "repository-unusable",
+            Self::UnknownRevision { .. } => "no-such-revision",
+            Self::BadObject { .. } => "bad-object",
+            Self::Unborn { .. } => "unborn-branch",
+            Self::Detached => "detached-head",
+            Self::BadBranchName { .. } => "bad-branch-name",
+            Self::CheckedOutElsewhere { .. } => "branch-checked-out",
+            Self::Dirty { .. } => "dirty-file",
+            Self::NotEditable { .. } => "not-editable",
+            Self::NoIdentity { .. } => "no-git-identity",
+            Self::BadAuthor { .. } => "bad-author",
+            Self::Signing { .. } => "signing-failed",
+            Self::Moved { .. } => "branch-moved",
+            Self::Locked { .. } => "repository-locked",
+            Self::BadRemote { .. } => "bad-remote",
+            Self::Authentication { .. } => "git-authentication",
+            Self::Unreachable { .. } => "remote-unreachable",
+            Self::RemoteMissing { .. } => "remote-missing",
+            Self::NoSuchReference { .. } => "no-such-reference",
+            Self::PushRefused { .. } => "push-refused",
+            Self::Diverged { .. } => "branch-diverged",
+            Self::LostEveryRace { .. } => "push-lost-races",
+            Self::NotThere { .. } => "push-not-there",
+            Self::Io { .. } => "io",
+        }
+    }
+
+    /// The exit status of the program for this error: 2 usage, 3 refused, 4 a precondition is missing, 5 failed outside.
+    pub fn exit(&self) -> u8 {
+        match self {
+            Self::BadAuthor { .. } | Self::BadBranchName { .. } => 2,
+            Self::Dirty { .. } | Self::NotEditable { .. } | Self::Detached | Self::CheckedOutElsewhere { .. } => 3,
+            Self::ProgramMissing { .. }
+            | Self::ProgramTooOld { .. }
+            | Self::NotARepository { .. }
+            | Self::Unusable { .. }
+            | Self::UnknownRevision { .. }
+            | Self::Unborn { .. }
+            | Self::NoIdentity { .. }
+            | Self::Locked { .. }
+            | Self::NoSuchReference { .. }
+            | Self::BadRemote { .. } => 4,
+            _ => 5,
+        }
+    }
+
+    /// What to do about it, one line each.
+    pub fn hints(&self) -> Vec<String> {
+        let hint = match self {
+            Self::ProgramMissing { .. } => "install git, or put it on PATH",
+            Self::ProgramTooOld { .. } => "install a newer git",
+            Self::NotARepository { .. } => "go into a clone, or name one with --remote URL",
+            Self::UnknownRevision { .. } => "a shallow clone holds few revisions: `git fetch --unshallow` brings the rest",
+            Self::Unborn { .. } => "make a first commit",
+            Self::Detached => "name a branch with --branch",
+            Self::CheckedOutElsewhere { .. } => "name another branch, or run the command in that work tree",
+            Self::Dirty { .. } => "commit or restore these files first: what is not committed is never committed along",
+            Self::NoIdentity { .. } => "git config user.name NAME; git config user.email ADDRESS",
+            Self::Signing { .. } => "check user.signingKey and gpg.format with `git commit -S`",
+            Self::Moved { .. } => "run the command again",
+            Self::Locked { .. } => "wait until the other git command has ended; if none runs, remove the lock file",
+            Self::Authentication { .. } => "give git credentials for this host: a credential helper, GIT_ASKPASS, or an SSH key in the agent",
+            Self::Unreachable { .. } => "check the network, the proxy and the host name, then run the command again",
+            Self::RemoteMissing { .. } => "check the address, and that the account may see this repository",
+            Self::PushRefused { .. } => "the branch may be protected: push to a branch of its own with --branch, or open a pull request with --pr",
+            Self::Diverged { .. } => "bring them together first: git pull --rebase",
+            Self::LostEveryRace { .. } => "run the command again when fewer others push",
+            Self::TimedOut { .. } => "allow more with --timeout",
+            _ => return Vec::new(),
+        };
+        vec![hint.to_owned()]
+    }
+}

@@ -1,0 +1,186 @@
+//! What a delivery was about to do, so that the next run can finish it after a crash: a small file in the repository's own
+//! folder, there from before the branch moves until checkout and index have followed.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock;
+
+use super::attributes::StoredFile;
+use super::commit::Built;
+use super::error::GitError;
+use super::id::ObjectId;
+use super::repository::Repository;
+use super::tree::{Mode, TreeEntry};
+
+const FILE: &str = "overlay-delivery.json";
+const LOCK: &str = "overlay-delivery.lock";
+
+/// A lock of git that is older than this, and younger than an interrupted delivery of ours, belongs to that delivery.
+const STALE_AFTER: Duration = Duration::from_secs(2);
+
+/// What is written down before a branch moves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Journal {
+    version: u32,
+    /// The full name of the branch.
+    pub(super) branch: String,
+    old: String,
+    new: String,
+    /// Whether checkout and index have to follow.
+    pub(super) is_checkout: bool,
+    files: Vec<JournalFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct JournalFile {
+    path: String,
+    before: Option<(u32, String)>,
+    after: Option<(u32, String)>,
+    is_converted: bool,
+}
+
+impl Journal {
+    pub(super) fn new(branch: &str, built: &Built, is_checkout: bool) -> Self {
+        let pair = |entry: Option<TreeEntry>| entry.map(|entry| (entry.mode.bits(), entry.id.to_string()));
+        let files = built.files.iter().map(|file| JournalFile {
+            path: file.path.clone(),
+            before: pair(file.before),
+            after: pair(file.after),
+            is_converted: file.is_converted,
+        });
+        Self {
+            version: 1,
+            branch: branch.to_owned(),
+            old: built.base.to_string(),
+            new: built.id.to_string(),
+            is_checkout,
+            files: files.collect(),
+        }
+    }
+
+    /// The commit that the branch was to hold.
+    pub(super) fn new_commit(&self) -> Option<ObjectId> {
+        self.new.parse().ok()
+    }
+
+    /// The files that were to follow.
+    pub(super) fn files(&self) -> Option<Vec<StoredFile>> {
+        let entry = |pair: &Option<(u32, String)>| match pair {
+            None => Some(None),
+            Some((bits, id)) => Some(Some(TreeEntry { mode: Mode::from_bits(*bits)?, id: id.parse().ok()? })),
+        };
+        let file = |file: &JournalFile| {
+            Some(StoredFile {
+                path: file.path.clone(),
+                before: entry(&file.before)?,
+                after: entry(&file.after)?,
+                is_converted: file.is_converted,
+            })
+        };
+        self.files.iter().map(file).collect()
+    }
+}
+
+/// Held while a delivery changes this work tree's branch, checkout and index; ends with the process, however that ends.
+pub(super) struct DeliveryLock {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl DeliveryLock {
+    /// Waits for other deliveries of this work tree, at most `allowed`.
+    pub(super) fn take(repository: &Repository, allowed: Duration) -> Result<Self, GitError> {
+        let folder = repository.git_dir().to_owned();
+        let path = folder.join(LOCK);
+        let wrong = |e: io::Error| GitError::Io { path: path.clone(), reason: e.to_string() };
+        let file = File::options().create(true).append(true).open(&path).map_err(wrong)?;
+        let deadline = clock::Deadline::after(allowed);
+        while file.try_lock().is_err() {
+            if deadline.is_over() {
+                return Err(GitError::Locked { message: "another delivery of this work tree runs".to_owned() });
+            }
+            clock::sleep(Duration::from_millis(20));
+        }
+        Ok(Self { folder, _lock: file })
+    }
+
+    /// Writes the journal, whole or not at all.
+    pub(super) fn write(&self, journal: &Journal) -> Result<(), GitError> {
+        let path = self.folder.join(FILE);
+        let text = serde_json::to_vec(journal).unwrap_or_default();
+        write_whole(&path, &text, None).map_err(|e| GitError::Io { path, reason: e.to_string() })
+    }
+
+    /// The journal of a delivery that did not end; one that cannot be read was never whole, and so nothing followed it.
+    pub(super) fn read(&self) -> Option<Journal> {
+        let bytes = std::fs::read(self.folder.join(FILE)).ok()?;
+        serde_json::from_slice(&bytes).ok().filter(|journal: &Journal| journal.version == 1)
+    }
+
+    /// Nothing is left to finish.
+    pub(super) fn clear(&self) -> Result<(), GitError> {
+        remove(&self.folder.join(FILE))
+    }
+
+    /// Removes locks of git that the interrupted delivery left: made after its journal, and old enough that no living
+    /// command of ours holds them.
+    pub(super) fn break_stale_locks(&self, repository: &Repository, branch: &str) -> Result<(), GitError> {
+        let Some(begun) = modified(&self.folder.join(FILE)) else { return Ok(()) };
+        let own = ["index.lock", "HEAD.lock"].map(|name| repository.git_dir().join(name));
+        let shared = [format!("{branch}.lock"), "packed-refs.lock".to_owned()].map(|name| repository.common_dir().join(name));
+        for lock in own.into_iter().chain(shared) {
+            let deadline = clock::Deadline::after(STALE_AFTER * 2);
+            while let Some(made) = modified(&lock).filter(|made| *made >= begun) {
+                if made.elapsed().is_ok_and(|age| age >= STALE_AFTER) {
+                    remove(&lock)?;
+                } else if deadline.is_over() {
+                    break;
+                } else {
+                    clock::sleep(Duration::from_millis(50));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).and_then(|data| data.modified()).ok()
+}
+
+/// A file that has gone already is as good as removed.
+pub(super) fn remove(path: &Path) -> Result<(), GitError> {
+    // Dropping a temporary path removes the file.
+    match tempfile::TempPath::try_from_path(path).and_then(tempfile::TempPath::close) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => {
+            Err(GitError::Io { path: path.to_owned(), reason: e.to_string() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Puts a file in place by one rename, with these permissions or those of a new file.
+pub(super) fn write_whole(path: &Path, bytes: &[u8], permissions: Option<std::fs::Permissions>) -> io::Result<()> {
+    let folder = path.parent().ok_or_else(|| io::Error::other("no directory"))?;
+    std::fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".overlay-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for any new file, the user's mask takes away what is not to be there.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path).map(|_| ()).map_err(|e| e.error)
+}
