@@ -63,11 +63,16 @@ pub fn store_files(
         file.is_converted = converts_all || own.is_some();
         let Some(content) = &change.content else { continue };
         let id = match own {
-            Some(own) if own.contains_key("working-tree-encoding") => store_encoded(repository, content, own)?,
-            _ if file.is_converted => room.add(repository, &file.path, content, file.before.is_none())?,
+            Some(own) if own.contains_key("working-tree-encoding") => {
+                store_encoded(repository, content, own)?
+            }
+            _ if file.is_converted => {
+                room.add(repository, &file.path, content, file.before.is_none())?
+            }
             _ => repository.objects().write(Kind::Blob, content)?,
         };
-        file.after = Some(TreeEntry { mode: file.before.map_or(Mode::NEW, |before| before.mode), id });
+        file.after =
+            Some(TreeEntry { mode: file.before.map_or(Mode::NEW, |before| before.mode), id });
     }
     Ok(stored)
 }
@@ -83,7 +88,9 @@ fn locate(base: &RevisionFiles, change: &FileChange) -> Result<StoredFile, GitEr
     }
     let before = match base.find(path).map_err(|e| not_editable(path, &e.to_string()))? {
         None => None,
-        Some(Found { real, .. }) if real != *path => return Err(not_editable(path, "it stands behind a symbolic link")),
+        Some(Found { real, .. }) if real != *path => {
+            return Err(not_editable(path, "it stands behind a symbolic link"));
+        }
         Some(Found { entry, .. }) if entry.mode.is_file() => Some(entry),
         Some(_) => return Err(not_editable(path, "it is a directory")),
     };
@@ -93,7 +100,9 @@ fn locate(base: &RevisionFiles, change: &FileChange) -> Result<StoredFile, GitEr
 /// Git never stores empty, `.`, `..` or `.git` parts.
 fn is_path(path: &str) -> bool {
     !path.contains(['\0', '\n', '\\'])
-        && path.split('/').all(|part| !["", ".", ".."].contains(&part) && !part.eq_ignore_ascii_case(".git"))
+        && path
+            .split('/')
+            .all(|part| !["", ".", ".."].contains(&part) && !part.eq_ignore_ascii_case(".git"))
 }
 
 fn converts_line_ends(repository: &Repository) -> Result<bool, GitError> {
@@ -105,7 +114,11 @@ fn converts_line_ends(repository: &Repository) -> Result<bool, GitError> {
 type Attributes = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The object store holds UTF-8 whatever the checkout shows; of the rules only the one for line ends is left.
-fn store_encoded(repository: &Repository, content: &[u8], own: &BTreeMap<String, String>) -> Result<ObjectId, GitError> {
+fn store_encoded(
+    repository: &Repository,
+    content: &[u8],
+    own: &BTreeMap<String, String>,
+) -> Result<ObjectId, GitError> {
     let is_text = own.get("text").is_some_and(|value| value != "unset") || own.contains_key("eol");
     let text = String::from_utf8_lossy(content);
     if is_text && text.contains("\r\n") {
@@ -121,7 +134,10 @@ struct Room {
 
 impl Room {
     fn new(repository: &Repository) -> Result<Self, GitError> {
-        let io = |e: std::io::Error| GitError::Io { path: repository.git_dir().to_owned(), reason: e.to_string() };
+        let io = |e: std::io::Error| GitError::Io {
+            path: repository.git_dir().to_owned(),
+            reason: e.to_string(),
+        };
         let folder = tempfile::Builder::new().prefix("overlay-").tempdir().map_err(io)?;
         std::fs::create_dir(folder.path().join("work")).map_err(io)?;
         Ok(Self { folder })
@@ -143,7 +159,12 @@ impl Room {
             .directory(&self.work_tree())
     }
 
-    fn fill_index(&self, repository: &Repository, base: &RevisionFiles, files: &[StoredFile]) -> Result<(), GitError> {
+    fn fill_index(
+        &self,
+        repository: &Repository,
+        base: &RevisionFiles,
+        files: &[StoredFile],
+    ) -> Result<(), GitError> {
         let mut lines: BTreeMap<String, TreeEntry> = BTreeMap::new();
         for path in attribute_files(files) {
             if let Ok(Some(found)) = base.find(&path)
@@ -154,11 +175,18 @@ impl Room {
             }
         }
         lines.extend(files.iter().filter_map(|file| Some((file.path.clone(), file.before?))));
-        let call = repository.git().run(["update-index", "-z", "--index-info"]).stdin(&index_lines(&lines));
+        let call = repository
+            .git()
+            .run(["update-index", "-z", "--index-info"])
+            .stdin(&index_lines(&lines));
         self.isolate(repository, call).bytes().map(|_| ())
     }
 
-    fn attributes(&self, repository: &Repository, files: &[FileChange]) -> Result<Attributes, GitError> {
+    fn attributes(
+        &self,
+        repository: &Repository,
+        files: &[FileChange],
+    ) -> Result<Attributes, GitError> {
         let paths: String = files.iter().map(|file| format!("{}\0", file.path)).collect();
         let args = ["check-attr", "--cached", "-z", "--stdin"].into_iter().chain(CONVERTING);
         let call = repository.git().run(args).stdin(paths.as_bytes());
@@ -167,21 +195,38 @@ impl Room {
         let fields: Vec<&str> = text.split('\0').collect();
         let mut found = Attributes::new();
         for triple in fields.chunks_exact(3) {
-            let is_unset = triple[2] == "unspecified" || (triple[2] == "unset" && triple[1] != "text");
+            let is_unset =
+                triple[2] == "unspecified" || (triple[2] == "unset" && triple[1] != "text");
             if !is_unset {
-                found.entry(triple[0].to_owned()).or_default().insert(triple[1].to_owned(), triple[2].to_owned());
+                found
+                    .entry(triple[0].to_owned())
+                    .or_default()
+                    .insert(triple[1].to_owned(), triple[2].to_owned());
             }
         }
         Ok(found)
     }
 
     /// `git add` of one file, in the room.
-    fn add(&self, repository: &Repository, path: &str, content: &[u8], is_new: bool) -> Result<ObjectId, GitError> {
+    fn add(
+        &self,
+        repository: &Repository,
+        path: &str,
+        content: &[u8],
+        is_new: bool,
+    ) -> Result<ObjectId, GitError> {
         let file = self.work_tree().join(path);
-        write_new(&file, content).map_err(|e| GitError::Io { path: file.clone(), reason: e.to_string() })?;
-        let args: &[&str] = if is_new { &["update-index", "--add", "--", path] } else { &["update-index", "--", path] };
+        write_new(&file, content)
+            .map_err(|e| GitError::Io { path: file.clone(), reason: e.to_string() })?;
+        let args: &[&str] = if is_new {
+            &["update-index", "--add", "--", path]
+        } else {
+            &["update-index", "--", path]
+        };
         self.isolate(repository, repository.git().run(args.iter().copied())).bytes()?;
-        let listed = self.isolate(repository, repository.git().run(["ls-files", "-s", "-z", "--", path])).text()?;
+        let listed = self
+            .isolate(repository, repository.git().run(["ls-files", "-s", "-z", "--", path]))
+            .text()?;
         let id = listed.split_whitespace().nth(1).and_then(|id| id.parse().ok());
         id.ok_or_else(|| not_editable(path, "git did not store it"))
     }
@@ -197,7 +242,9 @@ fn write_new(path: &Path, content: &[u8]) -> std::io::Result<()> {
 
 /// The lines of `git update-index -z --index-info`.
 pub(super) fn index_lines(entries: &BTreeMap<String, TreeEntry>) -> Vec<u8> {
-    let line = |(path, entry): (&String, &TreeEntry)| format!("{:o} {}\t{path}\0", entry.mode.bits(), entry.id);
+    let line = |(path, entry): (&String, &TreeEntry)| {
+        format!("{:o} {}\t{path}\0", entry.mode.bits(), entry.id)
+    };
     entries.iter().map(line).collect::<String>().into_bytes()
 }
 

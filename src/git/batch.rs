@@ -57,7 +57,15 @@ impl Batch {
         if wanted.is_empty() {
             return Ok(());
         }
-        let args = ["fetch", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin", "--"];
+        let args = [
+            "fetch",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--recurse-submodules=no",
+            "--filter=blob:none",
+            "--stdin",
+            "--",
+        ];
         let limit = self.git.settings().network_limit;
         let call = self.git.run(args).arg(promisor).config("fetch.negotiationAlgorithm=noop");
         call.stdin(wanted.concat().as_bytes()).limit(limit).bytes()?;
@@ -69,7 +77,10 @@ impl Batch {
             self.git.version()?;
             self.child = Some(self.git.session(["cat-file", "--batch-command"])?);
         }
-        self.child.as_mut().ok_or_else(|| GitError::Failed { what: "cat-file".to_owned(), message: "not running".to_owned() })
+        self.child.as_mut().ok_or_else(|| GitError::Failed {
+            what: "cat-file".to_owned(),
+            message: "not running".to_owned(),
+        })
     }
 
     fn ask(&mut self, question: &str, id: ObjectId) -> Result<(Kind, u64), GitError> {

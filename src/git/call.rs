@@ -54,7 +54,16 @@ impl Answer {
 impl<'a> Call<'a> {
     /// Of `git`, with these arguments, the subcommand first.
     pub(super) fn new(git: &'a Git, args: Vec<String>, limit: Duration) -> Self {
-        Self { git, args, config: Vec::new(), environment: Vec::new(), directory: None, stdin: Vec::new(), limit, watch: None }
+        Self {
+            git,
+            args,
+            config: Vec::new(),
+            environment: Vec::new(),
+            directory: None,
+            stdin: Vec::new(),
+            limit,
+            watch: None,
+        }
     }
 
     /// One more argument.
@@ -126,7 +135,8 @@ impl<'a> Call<'a> {
         }
         let mut watch = self.watch;
         let mut look = || watch.as_mut().and_then(|watch| watch());
-        let output = process::run_watched(&program, &mut look).map_err(|e| self.git.unfinished(&self.args, &e))?;
+        let output = process::run_watched(&program, &mut look)
+            .map_err(|e| self.git.unfinished(&self.args, &e))?;
         Ok(Answer {
             is_success: output.status.success(),
             code: output.status.code(),
@@ -176,7 +186,10 @@ pub(super) fn failure(what: String, message: String) -> GitError {
 }
 
 fn last_lines(text: &str) -> String {
-    let lines: Vec<&str> =
-        text.lines().map(str::trim_end).filter(|l| !l.is_empty() && !l.starts_with("hint:")).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim_end)
+        .filter(|l| !l.is_empty() && !l.starts_with("hint:"))
+        .collect();
     lines[lines.len().saturating_sub(MESSAGE_LINES)..].join("\n")
 }

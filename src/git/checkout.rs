@@ -16,9 +16,6 @@ use super::tree::{Mode, TreeEntry};
 /// How long other deliveries of the same work tree are waited for.
 const LOCK_WAIT: Duration = Duration::from_secs(60);
 
-/// No program that lies in a repository runs because a reference moves.
-const NO_HOOKS: &str = "core.hooksPath=/dev/null";
-
 /// Checks that these paths are, in checkout and index, as `HEAD` has them.
 ///
 /// # Errors
@@ -27,13 +24,24 @@ pub fn require_clean(repository: &Repository, paths: &[&str]) -> Result<(), GitE
     if repository.work_tree().is_none() || paths.is_empty() {
         return Ok(());
     }
-    let args = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignored=traditional", "--no-renames", "--ignore-submodules=all", "--"];
+    let args = [
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--untracked-files=all",
+        "--ignored=traditional",
+        "--no-renames",
+        "--ignore-submodules=all",
+        "--",
+    ];
     let bytes = repository.git().run(args.into_iter().chain(paths.iter().copied())).bytes()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let dirty: BTreeSet<&str> = text.split('\0').filter_map(|record| record.get(3..)).collect();
     // An ignored directory stands for all below it.
-    let is_dirty = |path: &&str| dirty.iter().any(|d| d == path || (d.ends_with('/') && path.starts_with(d)));
-    let paths: Vec<String> = paths.iter().copied().filter(|path| is_dirty(path)).map(str::to_owned).collect();
+    let is_dirty =
+        |path: &&str| dirty.iter().any(|d| d == path || (d.ends_with('/') && path.starts_with(d)));
+    let paths: Vec<String> =
+        paths.iter().copied().filter(|path| is_dirty(path)).map(str::to_owned).collect();
     if paths.is_empty() { Ok(()) } else { Err(GitError::Dirty { paths }) }
 }
 
@@ -42,7 +50,11 @@ pub fn require_clean(repository: &Repository, paths: &[&str]) -> Result<(), GitE
 /// # Errors
 /// [`GitError::BadBranchName`] where git takes it for none.
 pub fn branch_reference(repository: &Repository, name: &str) -> Result<String, GitError> {
-    let full = if name.starts_with("refs/heads/") { name.to_owned() } else { format!("refs/heads/{name}") };
+    let full = if name.starts_with("refs/heads/") {
+        name.to_owned()
+    } else {
+        format!("refs/heads/{name}")
+    };
     let short = full.trim_start_matches("refs/heads/");
     let is_safe = !short.starts_with('-') && short != "HEAD" && !short.is_empty();
     if is_safe && repository.git().run(["check-ref-format", &full]).answer()?.is_success {
@@ -55,7 +67,12 @@ pub fn branch_reference(repository: &Repository, name: &str) -> Result<String, G
 ///
 /// # Errors
 /// [`GitError::Moved`] where the branch is not at `old`; [`GitError::CheckedOutElsewhere`].
-pub fn move_branch(repository: &Repository, branch: &str, old: Option<ObjectId>, built: &Built) -> Result<(), GitError> {
+pub fn move_branch(
+    repository: &Repository,
+    branch: &str,
+    old: Option<ObjectId>,
+    built: &Built,
+) -> Result<(), GitError> {
     require_not_checked_out(repository, branch)?;
     let lock = DeliveryLock::take(repository, LOCK_WAIT)?;
     finish(repository, &lock)?;
@@ -76,8 +93,13 @@ pub fn advance_current_branch(repository: &Repository, built: &Built) -> Result<
     let paths: Vec<&str> = built.files.iter().map(|file| file.path.as_str()).collect();
     require_clean(repository, &paths)?;
     let has_checkout = repository.work_tree().is_some();
+    if has_checkout {
+        require_unlocked_index(repository)?;
+    }
     lock.write(&Journal::new(&branch, built, has_checkout))?;
-    if let Err(error) = update_reference(repository, &branch, Some(built.base), built.id, &built.subject) {
+    if let Err(error) =
+        update_reference(repository, &branch, Some(built.base), built.id, &built.subject)
+    {
         lock.clear()?;
         return Err(error);
     }
@@ -86,6 +108,15 @@ pub fn advance_current_branch(repository: &Repository, built: &Built) -> Result<
     }
     lock.clear()?;
     Ok(branch)
+}
+
+/// A branch does not move where the index cannot follow.
+fn require_unlocked_index(repository: &Repository) -> Result<(), GitError> {
+    let lock = repository.git_dir().join("index.lock");
+    if lock.exists() {
+        return Err(GitError::Locked { message: format!("{} exists", lock.display()) });
+    }
+    Ok(())
 }
 
 /// Finishes what an interrupted delivery of this work tree left: where the branch has moved, checkout and index follow.
@@ -104,7 +135,8 @@ pub fn finish_interrupted(repository: &Repository) -> Result<bool, GitError> {
 fn finish(repository: &Repository, lock: &DeliveryLock) -> Result<bool, GitError> {
     let Some(journal) = lock.read() else { return Ok(false) };
     lock.break_stale_locks(repository, &journal.branch)?;
-    let has_moved = journal.is_checkout && repository.reference(&journal.branch)? == journal.new_commit();
+    let has_moved =
+        journal.is_checkout && repository.reference(&journal.branch)? == journal.new_commit();
     if has_moved && repository.current_branch()?.as_deref() == Some(journal.branch.as_str()) {
         let unfinished = journal.files().unwrap_or_default();
         let left = still_as_before(repository, unfinished)?;
@@ -115,7 +147,10 @@ fn finish(repository: &Repository, lock: &DeliveryLock) -> Result<bool, GitError
 }
 
 /// Those files whose checkout is old or new; whatever a person did to the others since is theirs.
-fn still_as_before(repository: &Repository, files: Vec<StoredFile>) -> Result<Vec<StoredFile>, GitError> {
+fn still_as_before(
+    repository: &Repository,
+    files: Vec<StoredFile>,
+) -> Result<Vec<StoredFile>, GitError> {
     let Some(top) = repository.work_tree() else { return Ok(Vec::new()) };
     let mut left = Vec::new();
     for file in files {
@@ -140,7 +175,7 @@ fn update_reference(
     let reason = format!("overlay: {subject}");
     let (new, expected) = (new.to_string(), expected.to_string());
     let args = ["update-ref", "--create-reflog", "-m", &reason, branch, &new, &expected];
-    let answer = repository.git().run(args).config(NO_HOOKS).answer()?;
+    let answer = repository.git().run(args).answer()?;
     if answer.is_success {
         return Ok(());
     }
@@ -148,7 +183,11 @@ fn update_reference(
     let found = repository.reference(branch)?;
     if found != old {
         let name = |id: Option<ObjectId>| id.map_or_else(|| "nothing".to_owned(), |id| id.short());
-        return Err(GitError::Moved { branch: short_name(branch).to_owned(), expected: name(old), found: name(found) });
+        return Err(GitError::Moved {
+            branch: short_name(branch).to_owned(),
+            expected: name(old),
+            found: name(found),
+        });
     }
     Err(super::call::failure("update-ref".to_owned(), message))
 }
@@ -165,7 +204,10 @@ fn require_not_checked_out(repository: &Repository, branch: &str) -> Result<(), 
         match line.split_once(' ') {
             Some(("worktree", path)) => worktree = path,
             Some(("branch", name)) if name == branch => {
-                return Err(GitError::CheckedOutElsewhere { branch: short_name(branch).to_owned(), worktree: worktree.into() });
+                return Err(GitError::CheckedOutElsewhere {
+                    branch: short_name(branch).to_owned(),
+                    worktree: worktree.into(),
+                });
             }
             _ => {}
         }
@@ -179,19 +221,34 @@ fn follow(repository: &Repository, files: &[StoredFile]) -> Result<(), GitError>
         return Ok(());
     }
     let absent = skipped(repository, files)?;
-    let present: Vec<&StoredFile> = files.iter().filter(|file| !absent.contains(&file.path)).collect();
+    let present: Vec<&StoredFile> =
+        files.iter().filter(|file| !absent.contains(&file.path)).collect();
     for file in &present {
         write_checkout(repository, file)?;
     }
     update_index(repository, files)?;
-    let list = |paths: &mut dyn Iterator<Item = &str>| paths.map(|path| format!("{path}\0")).collect::<String>();
+    let list = |paths: &mut dyn Iterator<Item = &str>| {
+        paths.map(|path| format!("{path}\0")).collect::<String>()
+    };
     if !absent.is_empty() {
         let paths = list(&mut absent.iter().map(String::as_str));
-        repository.git().run(["update-index", "--skip-worktree", "-z", "--stdin"]).stdin(paths.as_bytes()).bytes()?;
+        repository
+            .git()
+            .run(["update-index", "--skip-worktree", "-z", "--stdin"])
+            .stdin(paths.as_bytes())
+            .bytes()?;
     }
-    let paths = list(&mut present.iter().filter(|file| file.after.is_some()).map(|file| file.path.as_str()));
+    let paths = list(
+        &mut present.iter().filter(|file| file.after.is_some()).map(|file| file.path.as_str()),
+    );
     if !paths.is_empty() {
-        let args = ["add", "--refresh", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        let args = [
+            "add",
+            "--refresh",
+            "--ignore-errors",
+            "--pathspec-from-file=-",
+            "--pathspec-file-nul",
+        ];
         repository.git().run(args).stdin(paths.as_bytes()).bytes()?;
     }
     Ok(())
@@ -200,7 +257,8 @@ fn follow(repository: &Repository, files: &[StoredFile]) -> Result<(), GitError>
 /// Files that a sparse checkout leaves out: the index has them, the work tree has not.
 fn skipped(repository: &Repository, files: &[StoredFile]) -> Result<BTreeSet<String>, GitError> {
     let paths = files.iter().map(|file| file.path.as_str());
-    let bytes = repository.git().run(["ls-files", "-t", "-z", "--"].into_iter().chain(paths)).bytes()?;
+    let bytes =
+        repository.git().run(["ls-files", "-t", "-z", "--"].into_iter().chain(paths)).bytes()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(text.split('\0').filter_map(|record| record.strip_prefix("S ")).map(str::to_owned).collect())
 }
@@ -209,12 +267,21 @@ fn update_index(repository: &Repository, files: &[StoredFile]) -> Result<(), Git
     let mut lines = String::new();
     for file in files {
         match (file.after, file.before) {
-            (Some(entry), _) => lines.push_str(&format!("{:o} {}\t{}\0", entry.mode.bits(), entry.id, file.path)),
-            (None, Some(gone)) => lines.push_str(&format!("0 {}\t{}\0", gone.id.zero_like(), file.path)),
+            (Some(entry), _) => {
+                lines.push_str(&format!("{:o} {}\t{}\0", entry.mode.bits(), entry.id, file.path))
+            }
+            (None, Some(gone)) => {
+                lines.push_str(&format!("0 {}\t{}\0", gone.id.zero_like(), file.path))
+            }
             (None, None) => {}
         }
     }
-    repository.git().run(["update-index", "-z", "--index-info"]).stdin(lines.as_bytes()).bytes().map(|_| ())
+    repository
+        .git()
+        .run(["update-index", "-z", "--index-info"])
+        .stdin(lines.as_bytes())
+        .bytes()
+        .map(|_| ())
 }
 
 fn write_checkout(repository: &Repository, file: &StoredFile) -> Result<(), GitError> {

@@ -34,7 +34,11 @@ impl std::str::FromStr for Author {
         let (name, rest) = text.split_once('<').ok_or_else(wrong)?;
         let address = rest.trim_end().strip_suffix('>').ok_or_else(wrong)?;
         let name = name.trim();
-        if name.is_empty() || text.contains(['\n', '\r', '\0']) || address.contains(['<', '>', ' ']) || name.contains('>') {
+        if name.is_empty()
+            || text.contains(['\n', '\r', '\0'])
+            || address.contains(['<', '>', ' '])
+            || name.contains('>')
+        {
             return Err(wrong());
         }
         Ok(Self { name: name.to_owned(), address: address.to_owned() })
@@ -81,12 +85,15 @@ pub fn build_commit(
 ) -> Result<Option<Built>, GitError> {
     let root = repository.commit(base)?.tree;
     let tree = RevisionFiles::new(std::sync::Arc::clone(repository.objects()), root);
-    let stored: Vec<StoredFile> =
-        store_files(repository, &tree, files)?.into_iter().filter(|file| file.before != file.after).collect();
+    let stored: Vec<StoredFile> = store_files(repository, &tree, files)?
+        .into_iter()
+        .filter(|file| file.before != file.after)
+        .collect();
     if stored.is_empty() {
         return Ok(None);
     }
-    let placed: Vec<Placed<'_>> = stored.iter().map(|file| (file.path.as_str(), file.after)).collect();
+    let placed: Vec<Placed<'_>> =
+        stored.iter().map(|file| (file.path.as_str(), file.after)).collect();
     let new_root = write_trees(repository.objects(), root, &placed)?;
     let signed_off_by = if text.sign_off { Some(committer(repository)?) } else { None };
     let message = compose(&text.message, &text.records, signed_off_by.as_deref());
@@ -100,7 +107,8 @@ pub fn build_commit(
 /// # Errors
 /// [`GitError::NoIdentity`] where none is configured.
 pub fn committer(repository: &Repository) -> Result<String, GitError> {
-    let call = repository.git().run(["var", "GIT_COMMITTER_IDENT"]).config("user.useConfigOnly=true");
+    let call =
+        repository.git().run(["var", "GIT_COMMITTER_IDENT"]).config("user.useConfigOnly=true");
     let answer = call.answer()?;
     if !answer.is_success {
         return Err(GitError::NoIdentity { message: answer.message() });
@@ -132,14 +140,21 @@ fn write_commit(
     let answer = call.stdin(message.as_bytes()).answer()?;
     if answer.is_success {
         let id = String::from_utf8_lossy(&answer.stdout).trim().parse();
-        return id.map_err(|e| GitError::Failed { what: "commit-tree".to_owned(), message: format!("{e}") });
+        return id.map_err(|e| GitError::Failed {
+            what: "commit-tree".to_owned(),
+            message: format!("{e}"),
+        });
     }
     Err(classify(answer.message(), is_signed))
 }
 
 fn classify(message: String, is_signed: bool) -> GitError {
-    const NO_IDENTITY: [&str; 4] =
-        ["tell me who you are", "empty ident name", "auto-detection is disabled", "unable to auto-detect"];
+    const NO_IDENTITY: [&str; 4] = [
+        "tell me who you are",
+        "empty ident name",
+        "auto-detection is disabled",
+        "unable to auto-detect",
+    ];
     if NO_IDENTITY.iter().any(|words| message.contains(words)) {
         return GitError::NoIdentity { message };
     }
@@ -150,7 +165,8 @@ fn classify(message: String, is_signed: bool) -> GitError {
 }
 
 fn signs_by_configuration(repository: &Repository) -> Result<bool, GitError> {
-    let answer = repository.git().run(["config", "--type=bool", "--get", "commit.gpgSign"]).answer()?;
+    let answer =
+        repository.git().run(["config", "--type=bool", "--get", "commit.gpgSign"]).answer()?;
     Ok(answer.text(repository.git()).trim() == "true")
 }
 
@@ -161,7 +177,10 @@ mod tests {
     #[test]
     fn authors_are_a_name_and_an_address() {
         let author: Author = "Ann Example <ann@example.com>".parse().unwrap();
-        assert_eq!((author.name.as_str(), author.address.as_str()), ("Ann Example", "ann@example.com"));
+        assert_eq!(
+            (author.name.as_str(), author.address.as_str()),
+            ("Ann Example", "ann@example.com")
+        );
         for text in ["", "ann", "<a@b>", "A <a", "A <a@b> x", "A\nB <a@b>", "A <a b>"] {
             assert!(text.parse::<Author>().is_err(), "{text}");
         }

@@ -275,7 +275,10 @@ impl GitError {
     pub fn exit(&self) -> u8 {
         match self {
             Self::BadAuthor { .. } | Self::BadBranchName { .. } => 2,
-            Self::Dirty { .. } | Self::NotEditable { .. } | Self::Detached | Self::CheckedOutElsewhere { .. } => 3,
+            Self::Dirty { .. }
+            | Self::NotEditable { .. }
+            | Self::Detached
+            | Self::CheckedOutElsewhere { .. } => 3,
             Self::ProgramMissing { .. }
             | Self::ProgramTooOld { .. }
             | Self::NotARepository { .. }
@@ -296,19 +299,35 @@ impl GitError {
             Self::ProgramMissing { .. } => "install git, or put it on PATH",
             Self::ProgramTooOld { .. } => "install a newer git",
             Self::NotARepository { .. } => "go into a clone, or name one with --remote URL",
-            Self::UnknownRevision { .. } => "a shallow clone holds few revisions: `git fetch --unshallow` brings the rest",
+            Self::UnknownRevision { .. } => {
+                "a shallow clone holds few revisions: `git fetch --unshallow` brings the rest"
+            }
             Self::Unborn { .. } => "make a first commit",
             Self::Detached => "name a branch with --branch",
-            Self::CheckedOutElsewhere { .. } => "name another branch, or run the command in that work tree",
-            Self::Dirty { .. } => "commit or restore these files first: what is not committed is never committed along",
+            Self::CheckedOutElsewhere { .. } => {
+                "name another branch, or run the command in that work tree"
+            }
+            Self::Dirty { .. } => {
+                "commit or restore these files first: what is not committed is never committed along"
+            }
             Self::NoIdentity { .. } => "git config user.name NAME; git config user.email ADDRESS",
             Self::Signing { .. } => "check user.signingKey and gpg.format with `git commit -S`",
             Self::Moved { .. } => "run the command again",
-            Self::Locked { .. } => "wait until the other git command has ended; if none runs, remove the lock file",
-            Self::Authentication { .. } => "give git credentials for this host: a credential helper, GIT_ASKPASS, or an SSH key in the agent",
-            Self::Unreachable { .. } => "check the network, the proxy and the host name, then run the command again",
-            Self::RemoteMissing { .. } => "check the address, and that the account may see this repository",
-            Self::PushRefused { .. } => "the branch may be protected: push to a branch of its own with --branch, or open a pull request with --pr",
+            Self::Locked { .. } => {
+                "wait until the other git command has ended; if none runs, remove the lock file"
+            }
+            Self::Authentication { .. } => {
+                "give git credentials for this host: a credential helper, GIT_ASKPASS, or an SSH key in the agent"
+            }
+            Self::Unreachable { .. } => {
+                "check the network, the proxy and the host name, then run the command again"
+            }
+            Self::RemoteMissing { .. } => {
+                "check the address, and that the account may see this repository"
+            }
+            Self::PushRefused { .. } => {
+                "the branch may be protected: push to a branch of its own with --branch, or open a pull request with --pr"
+            }
             Self::Diverged { .. } => "bring them together first: git pull --rebase",
             Self::LostEveryRace { .. } => "run the command again when fewer others push",
             Self::TimedOut { .. } => "allow more with --timeout",

@@ -46,7 +46,8 @@ struct JournalFile {
 
 impl Journal {
     pub(super) fn new(branch: &str, built: &Built, is_checkout: bool) -> Self {
-        let pair = |entry: Option<TreeEntry>| entry.map(|entry| (entry.mode.bits(), entry.id.to_string()));
+        let pair =
+            |entry: Option<TreeEntry>| entry.map(|entry| (entry.mode.bits(), entry.id.to_string()));
         let files = built.files.iter().map(|file| JournalFile {
             path: file.path.clone(),
             before: pair(file.before),
@@ -72,7 +73,9 @@ impl Journal {
     pub(super) fn files(&self) -> Option<Vec<StoredFile>> {
         let entry = |pair: &Option<(u32, String)>| match pair {
             None => Some(None),
-            Some((bits, id)) => Some(Some(TreeEntry { mode: Mode::from_bits(*bits)?, id: id.parse().ok()? })),
+            Some((bits, id)) => {
+                Some(Some(TreeEntry { mode: Mode::from_bits(*bits)?, id: id.parse().ok()? }))
+            }
         };
         let file = |file: &JournalFile| {
             Some(StoredFile {
@@ -102,7 +105,9 @@ impl DeliveryLock {
         let deadline = clock::Deadline::after(allowed);
         while file.try_lock().is_err() {
             if deadline.is_over() {
-                return Err(GitError::Locked { message: "another delivery of this work tree runs".to_owned() });
+                return Err(GitError::Locked {
+                    message: "another delivery of this work tree runs".to_owned(),
+                });
             }
             clock::sleep(Duration::from_millis(20));
         }
@@ -129,10 +134,15 @@ impl DeliveryLock {
 
     /// Removes locks of git that the interrupted delivery left: made after its journal, and old enough that no living
     /// command of ours holds them.
-    pub(super) fn break_stale_locks(&self, repository: &Repository, branch: &str) -> Result<(), GitError> {
+    pub(super) fn break_stale_locks(
+        &self,
+        repository: &Repository,
+        branch: &str,
+    ) -> Result<(), GitError> {
         let Some(begun) = modified(&self.folder.join(FILE)) else { return Ok(()) };
         let own = ["index.lock", "HEAD.lock"].map(|name| repository.git_dir().join(name));
-        let shared = [format!("{branch}.lock"), "packed-refs.lock".to_owned()].map(|name| repository.common_dir().join(name));
+        let shared = [format!("{branch}.lock"), "packed-refs.lock".to_owned()]
+            .map(|name| repository.common_dir().join(name));
         for lock in own.into_iter().chain(shared) {
             let deadline = clock::Deadline::after(STALE_AFTER * 2);
             while let Some(made) = modified(&lock).filter(|made| *made >= begun) {
@@ -165,7 +175,11 @@ pub(super) fn remove(path: &Path) -> Result<(), GitError> {
 }
 
 /// Puts a file in place by one rename, with these permissions or those of a new file.
-pub(super) fn write_whole(path: &Path, bytes: &[u8], permissions: Option<std::fs::Permissions>) -> io::Result<()> {
+pub(super) fn write_whole(
+    path: &Path,
+    bytes: &[u8],
+    permissions: Option<std::fs::Permissions>,
+) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("no directory"))?;
     std::fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();

@@ -64,7 +64,8 @@ pub fn parse_records(message: &str) -> Vec<ChangeRecord> {
 /// No bytes that end a message early, no spaces at line ends, no empty lines around it.
 fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\0', "");
-    let lines: Vec<&str> = text.trim_matches(['\n', ' ', '\t']).lines().map(str::trim_end).collect();
+    let lines: Vec<&str> =
+        text.trim_matches(['\n', ' ', '\t']).lines().map(str::trim_end).collect();
     lines.join("\n")
 }
 
@@ -80,7 +81,9 @@ fn ends_in_trailers(text: &str) -> bool {
 
 fn is_trailer(line: &str) -> bool {
     line.split_once(':').is_some_and(|(token, value)| {
-        !token.is_empty() && value.starts_with(' ') && token.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        !token.is_empty()
+            && value.starts_with(' ')
+            && token.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
     })
 }
 
@@ -99,7 +102,8 @@ mod tests {
 
     #[test]
     fn trailers_of_the_user_share_the_block() {
-        let message = compose("Pin web\n\nRefs: #3", &[ChangeRecord::new(json!(1))], Some("A <a@b>"));
+        let message =
+            compose("Pin web\n\nRefs: #3", &[ChangeRecord::new(json!(1))], Some("A <a@b>"));
         assert_eq!(message, "Pin web\n\nRefs: #3\nOverlay-Change: v1 1\nSigned-off-by: A <a@b>\n");
     }
 

@@ -9,12 +9,15 @@ mod batch;
 mod call;
 mod checkout;
 mod commit;
+mod credentials;
 mod error;
 mod id;
 mod journal;
 mod message;
 mod objects;
 mod program;
+mod push;
+mod remote;
 mod repository;
 mod revision_files;
 mod scrub;
@@ -22,13 +25,18 @@ mod tree;
 
 pub use attributes::{FileChange, StoredFile, store_files};
 pub use call::{Answer, Call};
-pub use checkout::{advance_current_branch, branch_reference, finish_interrupted, move_branch, require_clean, short_name};
+pub use checkout::{
+    advance_current_branch, branch_reference, finish_interrupted, move_branch, require_clean,
+    short_name,
+};
 pub use commit::{Author, Built, CommitText, Signing, build_commit, committer};
 pub use error::GitError;
 pub use id::{NotAnObjectId, ObjectId};
 pub use message::{ChangeRecord, RECORD_KEY, RECORD_VERSION, compose, parse_records};
 pub use objects::{Kind, Objects};
 pub use program::{Git, OLDEST_GIT, Settings};
+pub use push::{MOST_TRIES, Outcome, Pushed, Remade, push_with_retry};
+pub use remote::{Advertised, Remote};
 pub use repository::{Commit, Repository};
 pub use revision_files::{Found, MAX_FILE_BYTES, RevisionFiles};
 pub use tree::{Mode, Placed, Tree, TreeEntry, write_trees};

@@ -37,7 +37,9 @@ impl Kind {
 
     /// From git's word.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Blob, Self::Tree, Self::Commit, Self::Tag].into_iter().find(|kind| kind.name() == name)
+        [Self::Blob, Self::Tree, Self::Commit, Self::Tag]
+            .into_iter()
+            .find(|kind| kind.name() == name)
     }
 
     fn library(self) -> git2::ObjectType {
@@ -52,7 +54,38 @@ impl Kind {
 
 enum Store {
     Library(Mutex<git2::Repository>),
-    Program { git: Git, reader: Mutex<Batch>, local: Option<Mutex<git2::Odb<'static>>> },
+    Program(Box<ByProgram>),
+}
+
+/// The git program, and libgit2 for what lies in plain packs and loose files.
+struct ByProgram {
+    git: Git,
+    reader: Mutex<Batch>,
+    local: Option<Mutex<git2::Odb<'static>>>,
+}
+
+impl ByProgram {
+    fn header(&self, id: ObjectId) -> Result<(Kind, u64), GitError> {
+        let known = self.local.as_ref().and_then(|odb| odb_header(&lock(odb), id).ok());
+        known.map_or_else(|| lock(&self.reader).header(id), Ok)
+    }
+
+    fn read(&self, id: ObjectId) -> Result<Vec<u8>, GitError> {
+        let known = self.local.as_ref().and_then(|odb| odb_read(&lock(odb), id).ok());
+        known.map_or_else(|| lock(&self.reader).read(id), Ok)
+    }
+
+    fn prefetch(&self, ids: &[ObjectId]) -> Result<(), GitError> {
+        let Some(local) = &self.local else { return Ok(()) };
+        let is_missing = |id: &ObjectId| odb_header(&lock(local), *id).is_err();
+        let missing: Vec<ObjectId> = ids.iter().copied().filter(is_missing).collect();
+        lock(&self.reader).prefetch(&missing)
+    }
+
+    fn write(&self, kind: Kind, bytes: &[u8]) -> Result<ObjectId, GitError> {
+        let args = ["hash-object", "-w", "--no-filters", "-t", kind.name(), "--stdin"];
+        self.git.run(args).stdin(bytes).object_id()
+    }
 }
 
 /// Reads and writes objects of one repository, from any thread.
@@ -76,7 +109,7 @@ impl Objects {
     pub(super) fn of_program(git: Git, promisor: Option<String>, local: Option<&Path>) -> Self {
         let reader = Mutex::new(Batch::new(git.clone(), promisor));
         let local = local.and_then(|folder| open_folder(folder).ok()).map(Mutex::new);
-        Self::new(Store::Program { git, reader, local })
+        Self::new(Store::Program(Box::new(ByProgram { git, reader, local })))
     }
 
     fn new(store: Store) -> Self {
@@ -95,10 +128,7 @@ impl Objects {
     pub fn header(&self, id: ObjectId) -> Result<(Kind, u64), GitError> {
         match &self.store {
             Store::Library(repository) => library_header(&lock(repository), id),
-            Store::Program { reader, local, .. } => {
-                let known = local.as_ref().and_then(|odb| odb_header(&lock(odb), id).ok());
-                known.map_or_else(|| lock(reader).header(id), Ok)
-            }
+            Store::Program(program) => program.header(id),
         }
     }
 
@@ -116,10 +146,7 @@ impl Objects {
         }
         match &self.store {
             Store::Library(repository) => library_read(&lock(repository), id),
-            Store::Program { reader, local, .. } => {
-                let known = local.as_ref().and_then(|odb| odb_read(&lock(odb), id).ok());
-                known.map_or_else(|| lock(reader).read(id), Ok)
-            }
+            Store::Program(program) => program.read(id),
         }
     }
 
@@ -157,12 +184,8 @@ impl Objects {
     /// [`GitError`] where the remote does not give them.
     pub fn prefetch(&self, ids: &[ObjectId]) -> Result<(), GitError> {
         match &self.store {
-            Store::Program { reader, local: Some(local), .. } => {
-                let missing: Vec<ObjectId> =
-                    ids.iter().copied().filter(|id| odb_header(&lock(local), *id).is_err()).collect();
-                lock(reader).prefetch(&missing)
-            }
-            Store::Program { local: None, .. } | Store::Library(_) => Ok(()),
+            Store::Library(_) => Ok(()),
+            Store::Program(program) => program.prefetch(ids),
         }
     }
 
@@ -173,10 +196,7 @@ impl Objects {
     pub fn write(&self, kind: Kind, bytes: &[u8]) -> Result<ObjectId, GitError> {
         match &self.store {
             Store::Library(repository) => library_write(&lock(repository), kind, bytes),
-            Store::Program { git, .. } => {
-                let args = ["hash-object", "-w", "--no-filters", "-t", kind.name(), "--stdin"];
-                git.run(args).stdin(bytes).object_id()
-            }
+            Store::Program(program) => program.write(kind, bytes),
         }
     }
 }
@@ -218,8 +238,15 @@ fn odb_read(odb: &git2::Odb<'_>, id: ObjectId) -> Result<Vec<u8>, GitError> {
     object.map(|object| object.data().to_vec()).map_err(|e| bad(id, e.message()))
 }
 
-fn library_write(repository: &git2::Repository, kind: Kind, bytes: &[u8]) -> Result<ObjectId, GitError> {
-    let failed = |message: &str| GitError::Failed { what: "object store".to_owned(), message: message.to_owned() };
+fn library_write(
+    repository: &git2::Repository,
+    kind: Kind,
+    bytes: &[u8],
+) -> Result<ObjectId, GitError> {
+    let failed = |message: &str| GitError::Failed {
+        what: "object store".to_owned(),
+        message: message.to_owned(),
+    };
     let odb = repository.odb().map_err(|e| failed(e.message()))?;
     let oid = odb.write(kind.library(), bytes).map_err(|e| failed(e.message()))?;
     ObjectId::from_bytes(oid.as_bytes()).ok_or_else(|| failed("an object name of unknown length"))

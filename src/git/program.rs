@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::process::{Program, ProcessError, Session};
+use crate::process::{ProcessError, Program, Session};
 
 use super::call::Call;
 use super::error::GitError;
@@ -31,6 +31,9 @@ const FIXED: [(&str, &str); 7] = [
 
 /// Settings of every call: no program of a file-system monitor, and no cleaning up in the middle of other work.
 const ALWAYS: [&str; 3] = ["core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"];
+
+/// No program that lies in a repository runs, but for `pre-push`, which is the user's own rule for what leaves the machine.
+const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 
 /// Variables of a caller (a hook, say) that would lead git to another repository, and traces that print secrets.
 const LEFT_OUT: [&str; 18] = [
@@ -74,9 +77,13 @@ impl Settings {
     /// Git from PATH, with the environment of the user: credential helpers, agents, proxies and identities are named there.
     /// Variables that lead to another repository are left out; values that are secrets by their name are scrubbed from output.
     pub fn new(environment: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        let environment: Vec<(OsString, OsString)> =
-            environment.into_iter().filter(|(name, _)| is_passed_on(&name.to_string_lossy())).collect();
-        let find = |wanted: &str| environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
+        let environment: Vec<(OsString, OsString)> = environment
+            .into_iter()
+            .filter(|(name, _)| is_passed_on(&name.to_string_lossy()))
+            .collect();
+        let find = |wanted: &str| {
+            environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value)
+        };
         let count = find("GIT_CONFIG_COUNT").and_then(|value| value.to_str()?.parse().ok());
         Self {
             program: PathBuf::from("git"),
@@ -105,9 +112,11 @@ fn is_passed_on(name: &str) -> bool {
 
 fn secret(name: &OsStr, value: &OsStr) -> Option<String> {
     let name = name.to_str()?.to_ascii_uppercase();
-    let is_secret = SECRET_NAMES.iter().any(|word| name.contains(word)) || name.starts_with("GIT_CONFIG_VALUE_");
+    let is_secret = SECRET_NAMES.iter().any(|word| name.contains(word))
+        || name.starts_with("GIT_CONFIG_VALUE_");
     // A setting given by the environment is a secret only where it is a header that lets in.
-    let is_plain = name.starts_with("GIT_CONFIG_VALUE_") && !value.to_str()?.to_ascii_lowercase().contains("authorization");
+    let is_plain = name.starts_with("GIT_CONFIG_VALUE_")
+        && !value.to_str()?.to_ascii_lowercase().contains("authorization");
     (is_secret && !is_plain).then(|| value.to_str().map(str::to_owned))?
 }
 
@@ -125,7 +134,13 @@ impl Git {
     /// Called in `directory`, where git finds its repository itself.
     pub fn new(settings: Arc<Settings>, directory: &Path) -> Self {
         let scrubber = Scrubber::new(&settings.secrets);
-        Self { settings, directory: directory.to_owned(), git_dir: None, version: Arc::default(), scrubber }
+        Self {
+            settings,
+            directory: directory.to_owned(),
+            git_dir: None,
+            version: Arc::default(),
+            scrubber,
+        }
     }
 
     /// The same in another directory, and for the repository `git_dir` where git is not to look for one.
@@ -165,15 +180,24 @@ impl Git {
         Call::new(self, args.into_iter().map(str::to_owned).collect(), LOCAL_LIMIT)
     }
 
-    pub(super) fn prepare(&self, config: &[String], args: &[String], extra: &[(String, String)]) -> Program {
+    pub(super) fn prepare(
+        &self,
+        config: &[String],
+        args: &[String],
+        extra: &[(String, String)],
+    ) -> Program {
         let mut all: Vec<&str> = Vec::new();
+        if args.first().is_none_or(|subcommand| subcommand != "push") {
+            all.extend(["-c", NO_HOOKS]);
+        }
         for setting in ALWAYS.iter().copied().chain(config.iter().map(String::as_str)) {
             all.extend(["-c", setting]);
         }
         all.extend(args.iter().map(String::as_str));
         let mut program = Program::new(&self.settings.program, &all, &self.directory);
         program.environment = self.settings.environment.clone();
-        let mut set = |name: &str, value: &OsStr| program.environment.push((name.into(), value.into()));
+        let mut set =
+            |name: &str, value: &OsStr| program.environment.push((name.into(), value.into()));
         for (name, value) in FIXED {
             set(name, value.as_ref());
         }
@@ -190,7 +214,10 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError::ProgramMissing`] where it cannot be started.
-    pub(super) fn session<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Result<Session, GitError> {
+    pub(super) fn session<'a>(
+        &self,
+        args: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Session, GitError> {
         let args: Vec<String> = args.into_iter().map(str::to_owned).collect();
         Session::start(&self.prepare(&[], &args, &[])).map_err(|e| self.unfinished(&args, &e))
     }
@@ -199,18 +226,24 @@ impl Git {
     pub(super) fn unfinished(&self, args: &[String], error: &ProcessError) -> GitError {
         let what = args.first().cloned().unwrap_or_default();
         match error {
-            ProcessError::TooSlow { allowed, .. } => GitError::TimedOut { what, seconds: allowed.as_secs() },
+            ProcessError::TooSlow { allowed, .. } => {
+                GitError::TimedOut { what, seconds: allowed.as_secs() }
+            }
             ProcessError::NotStarted { program, source } => GitError::ProgramMissing {
                 program: program.display().to_string(),
                 reason: source.to_string(),
             },
-            ProcessError::Stopped { reason, .. } => GitError::Stopped { what, reason: reason.clone() },
+            ProcessError::Stopped { reason, .. } => {
+                GitError::Stopped { what, reason: reason.clone() }
+            }
             other => GitError::Failed { what, message: self.scrub(&other.to_string()) },
         }
     }
 }
 
 fn is_at_least(found: &str, needed: &str) -> bool {
-    let numbers = |text: &str| -> Vec<u32> { text.split('.').map_while(|part| part.parse().ok()).take(2).collect() };
+    let numbers = |text: &str| -> Vec<u32> {
+        text.split('.').map_while(|part| part.parse().ok()).take(2).collect()
+    };
     numbers(found) >= numbers(needed)
 }

@@ -54,8 +54,11 @@ impl Repository {
     /// [`GitError::NotARepository`] where there is none, [`GitError::Unusable`] where git may not use it.
     pub fn open(settings: &Arc<Settings>, path: &Path) -> Result<Self, GitError> {
         let git = Git::new(Arc::clone(settings), path);
-        match git2::Repository::open_ext(path, git2::RepositoryOpenFlags::empty(), &[] as &[&Path]) {
-            Ok(library) if !leaves_objects_elsewhere(&library) => Ok(Self::of_library(&git, library)),
+        match git2::Repository::open_ext(path, git2::RepositoryOpenFlags::empty(), &[] as &[&Path])
+        {
+            Ok(library) if !leaves_objects_elsewhere(&library) => {
+                Ok(Self::of_library(&git, library))
+            }
             Err(error) if error.code() == git2::ErrorCode::NotFound => {
                 Err(GitError::NotARepository { path: path.to_owned() })
             }
@@ -127,10 +130,13 @@ impl Repository {
         if let Ok(id) = revision.parse::<ObjectId>() {
             return self.peel(id).map_err(|_| unknown());
         }
-        let asked = format!("{revision}^{{commit}}");
-        let answer = self.git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", &asked]).answer()?;
-        let text = String::from_utf8_lossy(&answer.stdout);
-        text.trim().parse().map_err(|_| unknown())
+        // The first form tells a short name of a commit from one of a file; `:/text` takes the second alone.
+        for asked in [format!("{revision}^{{commit}}"), revision.to_owned()] {
+            if let Some(id) = self.reference(&asked)? {
+                return self.peel(id).map_err(|_| unknown());
+            }
+        }
+        Err(unknown())
     }
 
     /// The commit an object is or, for a tag, leads to.
@@ -142,8 +148,15 @@ impl Repository {
         for _ in 0..MAX_TAG_DEPTH {
             match self.objects.header(id)?.0 {
                 Kind::Commit => return Ok(id),
-                Kind::Tag => id = tag_target(&self.objects.read(id, Kind::Tag, MAX_COMMIT_BYTES)?, id)?,
-                other => return Err(super::objects::bad(id, format!("a {}, not a commit", other.name()))),
+                Kind::Tag => {
+                    id = tag_target(&self.objects.read(id, Kind::Tag, MAX_COMMIT_BYTES)?, id)?
+                }
+                other => {
+                    return Err(super::objects::bad(
+                        id,
+                        format!("a {}, not a commit", other.name()),
+                    ));
+                }
             }
         }
         Err(super::objects::bad(id, "tags of tags without end"))
@@ -185,7 +198,23 @@ impl Repository {
         match answer.code {
             Some(0) => Ok(Some(answer.text(&self.git).trim().to_owned())),
             Some(1) => Ok(None),
-            _ => Err(GitError::Failed { what: "symbolic-ref".to_owned(), message: answer.message() }),
+            _ => {
+                Err(GitError::Failed { what: "symbolic-ref".to_owned(), message: answer.message() })
+            }
+        }
+    }
+
+    /// Whether `commit` is `tip` or one that `tip` stands on.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot say.
+    pub fn is_ancestor(&self, commit: ObjectId, tip: ObjectId) -> Result<bool, GitError> {
+        let (commit, tip) = (commit.to_string(), tip.to_string());
+        let answer = self.git.run(["merge-base", "--is-ancestor", &commit, &tip]).answer()?;
+        match answer.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(GitError::Failed { what: "merge-base".to_owned(), message: answer.message() }),
         }
     }
 
@@ -194,7 +223,10 @@ impl Repository {
     /// # Errors
     /// [`GitError::Failed`] where git cannot say.
     pub fn reference(&self, name: &str) -> Result<Option<ObjectId>, GitError> {
-        let answer = self.git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", name]).answer()?;
+        let answer = self
+            .git
+            .run(["rev-parse", "--verify", "--quiet", "--end-of-options", name])
+            .answer()?;
         Ok(String::from_utf8_lossy(&answer.stdout).trim().parse().ok())
     }
 }
@@ -210,8 +242,14 @@ fn leaves_objects_elsewhere(library: &git2::Repository) -> bool {
 }
 
 fn ask_layout(git: &Git, path: &Path) -> Result<Layout, GitError> {
-    let questions =
-        ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--is-bare-repository", "--is-inside-work-tree"];
+    let questions = [
+        "rev-parse",
+        "--path-format=absolute",
+        "--git-dir",
+        "--git-common-dir",
+        "--is-bare-repository",
+        "--is-inside-work-tree",
+    ];
     let answer = git.run(questions).answer()?;
     if !answer.is_success {
         return Err(classify(&answer.message(), path));
@@ -240,10 +278,13 @@ fn find_promisor(git: &Git) -> Result<Option<String>, GitError> {
     if named.is_success {
         return Ok(Some(named.text(git).trim().to_owned()));
     }
-    let remotes = git.run(["config", "--get-regexp", r"^remote\..*\.promisor$", "true"]).answer()?;
+    let remotes =
+        git.run(["config", "--get-regexp", r"^remote\..*\.promisor$", "true"]).answer()?;
     let text = remotes.text(git);
     let first = text.lines().next().and_then(|line| line.split_whitespace().next());
-    Ok(first.and_then(|key| key.strip_prefix("remote.")?.strip_suffix(".promisor")).map(str::to_owned))
+    Ok(first
+        .and_then(|key| key.strip_prefix("remote.")?.strip_suffix(".promisor"))
+        .map(str::to_owned))
 }
 
 fn tag_target(bytes: &[u8], id: ObjectId) -> Result<ObjectId, GitError> {
@@ -257,8 +298,14 @@ fn parse_commit(id: ObjectId, bytes: &[u8]) -> Option<Commit> {
     let (head, message) = text.split_once("\n\n").unwrap_or((&text, ""));
     let mut lines = head.lines();
     let tree = lines.next()?.strip_prefix("tree ")?.parse().ok()?;
-    let mut commit =
-        Commit { id, tree, parents: Vec::new(), author: String::new(), committed_at: 0, message: message.to_owned() };
+    let mut commit = Commit {
+        id,
+        tree,
+        parents: Vec::new(),
+        author: String::new(),
+        committed_at: 0,
+        message: message.to_owned(),
+    };
     for line in lines {
         match line.split_once(' ')? {
             ("parent", hex) => commit.parents.push(hex.parse().ok()?),

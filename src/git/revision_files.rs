@@ -60,19 +60,26 @@ impl RevisionFiles {
         Walk { files: self, asked: path, links: 0 }.find()
     }
 
-    fn tree_entry(&self, directory: ObjectId, name: &str, asked: &str) -> Result<Option<TreeEntry>, FilesError> {
+    fn tree_entry(
+        &self,
+        directory: ObjectId,
+        name: &str,
+        asked: &str,
+    ) -> Result<Option<TreeEntry>, FilesError> {
         let tree = self.objects.tree(directory).map_err(|e| unreadable(asked, &e))?;
         Ok(tree.find(name.as_bytes()))
     }
 
     /// A partial clone gets the files of a directory in one request, not each by itself.
     fn prefetch_beside(&self, directory: ObjectId) -> Result<(), GitError> {
-        let first = self.prefetched.lock().unwrap_or_else(PoisonError::into_inner).insert(directory);
+        let first =
+            self.prefetched.lock().unwrap_or_else(PoisonError::into_inner).insert(directory);
         if !first || self.objects.is_library() {
             return Ok(());
         }
         let tree = self.objects.tree(directory)?;
-        let files = tree.entries().filter(|(_, entry)| entry.mode.is_file() || entry.mode == Mode::Link);
+        let files =
+            tree.entries().filter(|(_, entry)| entry.mode.is_file() || entry.mode == Mode::Link);
         let ids: Vec<ObjectId> = files.map(|(_, entry)| entry.id).take(MAX_SIBLINGS).collect();
         self.objects.prefetch(&ids)
     }
@@ -86,7 +93,11 @@ impl RevisionFiles {
         }
         let (_, bytes) = self.objects.header(found.entry.id).map_err(|e| unreadable(asked, &e))?;
         if bytes > MAX_FILE_BYTES {
-            return Err(FilesError::TooLarge { path: asked.to_owned(), bytes, limit: MAX_FILE_BYTES });
+            return Err(FilesError::TooLarge {
+                path: asked.to_owned(),
+                bytes,
+                limit: MAX_FILE_BYTES,
+            });
         }
         self.objects.blob(found.entry.id, MAX_FILE_BYTES).map_err(|e| unreadable(asked, &e))
     }
@@ -146,7 +157,11 @@ impl Walk<'_> {
 
     /// Nothing there; where the name stood in a link, the link leads nowhere.
     fn nothing(&self, is_of_link: bool) -> Result<Option<Found>, FilesError> {
-        if is_of_link { Err(reason(self.asked, "a symbolic link that leads nowhere")) } else { Ok(None) }
+        if is_of_link {
+            Err(reason(self.asked, "a symbolic link that leads nowhere"))
+        } else {
+            Ok(None)
+        }
     }
 
     fn follow(&mut self, directory: ObjectId, link: TreeEntry) -> Result<Vec<Part>, FilesError> {
@@ -155,8 +170,13 @@ impl Walk<'_> {
             return Err(reason(self.asked, "a loop of symbolic links"));
         }
         self.files.prefetch_beside(directory).map_err(|e| unreadable(self.asked, &e))?;
-        let target = self.files.objects.blob(link.id, MAX_LINK_BYTES).map_err(|e| unreadable(self.asked, &e))?;
-        let target = std::str::from_utf8(&target).map_err(|_| reason(self.asked, "a symbolic link that is not UTF-8"))?;
+        let target = self
+            .files
+            .objects
+            .blob(link.id, MAX_LINK_BYTES)
+            .map_err(|e| unreadable(self.asked, &e))?;
+        let target = std::str::from_utf8(&target)
+            .map_err(|_| reason(self.asked, "a symbolic link that is not UTF-8"))?;
         if target.starts_with('/') {
             return Err(FilesError::Outside { path: self.asked.to_owned() });
         }

@@ -138,12 +138,21 @@ pub type Placed<'a> = (&'a str, Option<TreeEntry>);
 ///
 /// # Errors
 /// [`GitError`] where a tree cannot be read or written, or a file stands where a directory has to.
-pub fn write_trees(objects: &Objects, root: ObjectId, files: &[Placed<'_>]) -> Result<ObjectId, GitError> {
+pub fn write_trees(
+    objects: &Objects,
+    root: ObjectId,
+    files: &[Placed<'_>],
+) -> Result<ObjectId, GitError> {
     let tree = edit_tree(objects, Some(root), files, "")?;
     objects.write(Kind::Tree, &tree.to_bytes())
 }
 
-fn edit_tree(objects: &Objects, id: Option<ObjectId>, files: &[Placed<'_>], at: &str) -> Result<Tree, GitError> {
+fn edit_tree(
+    objects: &Objects,
+    id: Option<ObjectId>,
+    files: &[Placed<'_>],
+    at: &str,
+) -> Result<Tree, GitError> {
     let mut tree = match id {
         Some(id) => objects.tree(id)?.as_ref().clone(),
         None => Tree::default(),
@@ -203,15 +212,23 @@ mod tests {
         place(&mut tree, "a.b", Some(entry(Mode::NEW, 2)));
         place(&mut tree, "a0", Some(entry(Mode::Executable, 3)));
         let bytes = tree.to_bytes();
-        let names: Vec<usize> =
-            ["a.b", "a\0", "a0"].iter().map(|n| bytes.windows(n.len()).position(|w| w == n.as_bytes()).unwrap()).collect();
+        let names: Vec<usize> = ["a.b", "a\0", "a0"]
+            .iter()
+            .map(|n| bytes.windows(n.len()).position(|w| w == n.as_bytes()).unwrap())
+            .collect();
         assert!(names.is_sorted(), "{names:?}");
         assert_eq!(Tree::parse(&bytes, 20).unwrap(), tree);
     }
 
     #[test]
     fn broken_trees_are_refused() {
-        for bytes in [&b"100644 a"[..], b"100644 a\0short", b"999999 a\0", b"x", b"100644 \0aaaaaaaaaaaaaaaaaaaa"] {
+        for bytes in [
+            &b"100644 a"[..],
+            b"100644 a\0short",
+            b"999999 a\0",
+            b"x",
+            b"100644 \0aaaaaaaaaaaaaaaaaaaa",
+        ] {
             assert!(Tree::parse(bytes, 20).is_err());
         }
     }

@@ -3,16 +3,22 @@
 //! Must not know what the programs are for.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use crate::clock::{self, Deadline};
 
+mod session;
+
+pub use session::Session;
+
 /// How often an ending program is looked at.
 const POLL: Duration = Duration::from_millis(2);
+/// How often a watch is asked.
+const WATCH: Duration = Duration::from_millis(100);
 /// Variables of ours that every program gets, where they are set: what it needs to find programs, its home and a place for temporary files.
 const INHERITED: [&str; 7] =
     ["PATH", "HOME", "TMPDIR", "SYSTEMROOT", "USERPROFILE", "TEMP", "APPDATA"];
@@ -32,6 +38,8 @@ pub struct Program {
     pub allowed: Duration,
     /// The bytes it may print on each of its two outputs.
     pub output_limit: usize,
+    /// What it reads from its standard input.
+    pub stdin: Vec<u8>,
 }
 
 impl Program {
@@ -44,6 +52,7 @@ impl Program {
             environment: vec![("LC_ALL".into(), "C".into())],
             allowed: Duration::from_secs(60),
             output_limit: 256 * 1024 * 1024,
+            stdin: Vec::new(),
         }
     }
 }
@@ -86,6 +95,14 @@ pub enum ProcessError {
         /// The bytes it had.
         limit: usize,
     },
+    /// The caller's watch ended it.
+    #[error("{}: {reason}", program.display())]
+    Stopped {
+        /// The program.
+        program: PathBuf,
+        /// What the watch said.
+        reason: String,
+    },
     /// Its output could not be read.
     #[error("{}: {source}", program.display())]
     Unread {
@@ -96,12 +113,24 @@ pub enum ProcessError {
     },
 }
 
-/// Runs `program` to its end. Its standard input is empty.
+/// Looks at what a program does while it runs; a reason ends it.
+pub type Watch<'a> = &'a mut dyn FnMut() -> Option<String>;
+
+/// Runs `program` to its end.
 ///
 /// # Errors
 /// [`ProcessError`]; a status other than 0 is none.
 pub fn run(program: &Program) -> Result<Finished, ProcessError> {
+    run_watched(program, &mut || None)
+}
+
+/// The same, ended early where `watch`, asked several times a second, gives a reason.
+///
+/// # Errors
+/// [`ProcessError`]; a status other than 0 is none.
+pub fn run_watched(program: &Program, watch: Watch<'_>) -> Result<Finished, ProcessError> {
     let mut child = Running(start(program)?);
+    write_in_background(child.0.stdin.take(), &program.stdin);
     let deadline = Deadline::after(program.allowed);
     let (done, ended) = channel();
     read_in_background(child.0.stdout.take(), Output::Stdout, program.output_limit, &done);
@@ -109,7 +138,7 @@ pub fn run(program: &Program) -> Result<Finished, ProcessError> {
     drop(done);
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     for _ in 0..2 {
-        match next_output(program, &ended, deadline)? {
+        match next_output(program, &ended, deadline, watch)? {
             (Output::Stdout, bytes) => stdout = bytes,
             (Output::Stderr, bytes) => stderr = bytes,
         }
@@ -135,7 +164,7 @@ fn start(program: &Program) -> Result<Child, ProcessError> {
         .env_clear()
         .envs(INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
         .envs(program.environment.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     #[cfg(unix)]
@@ -161,19 +190,37 @@ fn read_in_background(
     });
 }
 
+fn write_in_background(to: Option<ChildStdin>, bytes: &[u8]) {
+    let Some(mut to) = to else { return };
+    if !bytes.is_empty() {
+        let bytes = bytes.to_vec();
+        // A program that ends without reading all of it is no error.
+        std::thread::spawn(move || to.write_all(&bytes));
+    }
+}
+
 fn next_output(
     program: &Program,
     ended: &Receiver<Read1>,
     deadline: Deadline,
+    watch: Watch<'_>,
 ) -> Result<(Output, Vec<u8>), ProcessError> {
     let name = || program.program.clone();
-    match ended.recv_timeout(deadline.remaining()) {
-        Ok((output, Ok(Some(bytes)))) => Ok((output, bytes)),
-        Ok((_, Ok(None))) => {
-            Err(ProcessError::TooMuch { program: name(), limit: program.output_limit })
+    loop {
+        match ended.recv_timeout(deadline.remaining().min(WATCH)) {
+            Ok((output, Ok(Some(bytes)))) => return Ok((output, bytes)),
+            Ok((_, Ok(None))) => {
+                return Err(ProcessError::TooMuch { program: name(), limit: program.output_limit });
+            }
+            Ok((_, Err(source))) => return Err(ProcessError::Unread { program: name(), source }),
+            Err(_) if deadline.is_over() => {
+                return Err(ProcessError::TooSlow { program: name(), allowed: program.allowed });
+            }
+            Err(_) => {}
         }
-        Ok((_, Err(source))) => Err(ProcessError::Unread { program: name(), source }),
-        Err(_) => Err(ProcessError::TooSlow { program: name(), allowed: program.allowed }),
+        if let Some(reason) = watch() {
+            return Err(ProcessError::Stopped { program: name(), reason });
+        }
     }
 }
 
@@ -203,14 +250,21 @@ impl Running {
     }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
+impl Running {
+    /// Kills it and all it started, where it still runs.
+    fn end(&mut self) {
         if matches!(self.0.try_wait(), Ok(Some(_))) {
             return;
         }
         kill_group(&self.0);
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

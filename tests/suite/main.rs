@@ -6,6 +6,12 @@ mod build_fixtures;
 mod cases;
 mod cli;
 mod errors;
+#[cfg(feature = "git")]
+mod git_commit;
+#[cfg(feature = "git")]
+mod git_read;
+#[cfg(feature = "git")]
+mod git_remote;
 mod render;
 mod support;
 mod tables;

@@ -3,6 +3,10 @@
 //! A test that lacks one of them says so and passes; with `OVERLAY_TEST_STRICT=1` it fails instead.
 #![allow(clippy::disallowed_methods, reason = "tests start the judge and read their environment")]
 
+#[cfg(feature = "git")]
+pub(crate) mod git_http;
+#[cfg(feature = "git")]
+pub(crate) mod git_lab;
 pub(crate) mod repo;
 
 use std::path::{Path, PathBuf};

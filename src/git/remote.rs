@@ -1,0 +1,391 @@
+//! A remote repository: what it holds, fetching from it and pushing to it, all by the git program.
+
+use std::time::Duration;
+
+use super::call::{Answer, Call};
+use super::checkout::short_name;
+use super::credentials::Address;
+use super::error::GitError;
+use super::id::ObjectId;
+use super::program::Git;
+use super::push::{Outcome, parse_outcome};
+use super::repository::Repository;
+
+/// The transports that may be used; git has others that run programs.
+const PROTOCOLS: &str = "file:git:http:https:ssh";
+
+/// How long a server may say nothing, at most.
+const MOST_SILENCE: Duration = Duration::from_secs(30);
+
+/// A remote of one repository.
+pub struct Remote<'a> {
+    git: &'a Git,
+    /// What git is given: the name of a configured remote, or an address without credentials.
+    target: String,
+    /// For people, without credentials.
+    shown: String,
+    environment: Vec<(String, String)>,
+}
+
+/// The references of a remote that were asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Advertised {
+    /// Full names and values, in the remote's order; an annotated tag also as `NAME^{}`.
+    pub references: Vec<(String, ObjectId)>,
+    /// The branch that `HEAD` stands for.
+    pub head: Option<String>,
+}
+
+impl Advertised {
+    /// The value of a reference by its full name.
+    pub fn find(&self, name: &str) -> Option<ObjectId> {
+        self.references.iter().find(|(found, _)| found == name).map(|(_, id)| *id)
+    }
+}
+
+impl<'a> Remote<'a> {
+    /// The remote of this configured name or address.
+    ///
+    /// # Errors
+    /// [`GitError::BadRemote`] where it is neither, or an address that would run a program.
+    pub fn open(git: &'a Git, name_or_address: &str) -> Result<Self, GitError> {
+        git.version()?;
+        let given = Address::parse(name_or_address);
+        let wrong = |reason: &str| GitError::BadRemote {
+            remote: git.scrub(&given.clean),
+            reason: reason.to_owned(),
+        };
+        if name_or_address.is_empty()
+            || name_or_address.starts_with('-')
+            || name_or_address.contains(['\0', '\n', '\r'])
+        {
+            return Err(wrong("neither a name nor an address"));
+        }
+        let configured =
+            git.run(["config", "--get", &format!("remote.{name_or_address}.url")]).answer()?;
+        let is_configured = configured.is_success && !configured.stdout.is_empty();
+        if !is_configured && !is_address(name_or_address) {
+            return Err(wrong("no remote of this name is configured, and it is no address"));
+        }
+        let mut remote = Self {
+            git,
+            target: name_or_address.to_owned(),
+            shown: String::new(),
+            environment: Vec::new(),
+        };
+        if is_configured {
+            remote.hide_configured(name_or_address)?;
+            remote.shown = name_or_address.to_owned();
+        } else {
+            remote.hide(name_or_address, &given);
+            remote.target.clone_from(&given.clean);
+            remote.hide_expanded(&given.clean)?;
+            remote.shown = git.scrub(&given.clean);
+        }
+        remote.choose_ssh()?;
+        Ok(remote)
+    }
+
+    /// Its name or address, without credentials.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    fn hide_configured(&mut self, name: &str) -> Result<(), GitError> {
+        for (key, args) in [
+            ("url", ["remote", "get-url"].as_slice()),
+            ("pushurl", &["remote", "get-url", "--push"]),
+        ] {
+            let raw =
+                self.git.run(["config", "--get", &format!("remote.{name}.{key}")]).answer()?;
+            let fallback =
+                self.git.run(["config", "--get", &format!("remote.{name}.url")]).answer()?;
+            let raw = if raw.is_success { raw.stdout } else { fallback.stdout };
+            let expanded = self.git.run(args.iter().copied()).arg("--").arg(name).answer()?.stdout;
+            let text =
+                |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\n').to_owned();
+            let (raw, expanded) = (text(&raw), text(&expanded));
+            self.hide(&raw, &Address::parse(expanded.lines().next().unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    fn hide_expanded(&mut self, address: &str) -> Result<(), GitError> {
+        let expanded = self.git.run(["ls-remote", "--get-url", "--", address]).bytes()?;
+        let expanded = String::from_utf8_lossy(&expanded).trim_end_matches('\n').to_owned();
+        if expanded != address {
+            self.hide(address, &Address::parse(&expanded));
+        }
+        Ok(())
+    }
+
+    /// Lets git go to the clean address where it would go to `raw`, and gives it the header.
+    fn hide(&mut self, raw: &str, expanded: &Address) {
+        let Some((name, value)) = expanded.header() else { return };
+        let rewrite = (format!("url.{}.insteadOf", expanded.clean), raw.to_owned());
+        for setting in [rewrite, (name, value)] {
+            if !self.environment.contains(&setting) {
+                self.environment.push(setting);
+            }
+        }
+    }
+
+    /// SSH asks nobody, unless the user says otherwise how it is to be called.
+    fn choose_ssh(&mut self) -> Result<(), GitError> {
+        let configured = self.git.run(["config", "--get", "core.sshCommand"]).answer()?;
+        if !self.git.settings().has_ssh_command() && !configured.is_success {
+            self.environment.push((
+                "GIT_SSH_COMMAND".to_owned(),
+                "ssh -oBatchMode=yes -oConnectTimeout=20".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// A call that reaches the remote: bounded, with the credentials where no list of processes shows them.
+    pub(super) fn call<'b>(&self, git: &'b Git, args: &[&str]) -> Call<'b> {
+        let limit = git.settings().network_limit;
+        let silence = (limit / 3).clamp(Duration::from_secs(2), MOST_SILENCE).as_secs();
+        let mut call = git
+            .run(args.iter().copied())
+            .config("http.lowSpeedLimit=1")
+            .config(format!("http.lowSpeedTime={silence}"))
+            .config("fetch.recurseSubmodules=no")
+            .config("push.recurseSubmodules=no")
+            .env("GIT_ALLOW_PROTOCOL", PROTOCOLS)
+            .limit(limit);
+        let mut count = git.settings().config_count();
+        for (name, value) in &self.environment {
+            if name.starts_with("GIT_") {
+                call = call.env(name, value);
+                continue;
+            }
+            call = call
+                .env(&format!("GIT_CONFIG_KEY_{count}"), name)
+                .env(&format!("GIT_CONFIG_VALUE_{count}"), value);
+            count += 1;
+        }
+        call.env("GIT_CONFIG_COUNT", count.to_string())
+    }
+
+    /// What it holds under these full names (all, where none is given).
+    ///
+    /// # Errors
+    /// [`GitError::Authentication`], [`GitError::Unreachable`], [`GitError::RemoteMissing`].
+    pub fn list(&self, names: &[&str]) -> Result<Advertised, GitError> {
+        let mut call = self.call(self.git, &["ls-remote", "--symref", "--"]).arg(&self.target);
+        for name in names {
+            call = call.arg(*name);
+        }
+        let answer = call.answer()?;
+        if !answer.is_success {
+            return Err(self.classify("ls-remote", &answer));
+        }
+        Ok(parse_advertised(&String::from_utf8_lossy(&answer.stdout)))
+    }
+
+    /// The value of a branch (full name), or `None` where the remote has none of this name.
+    ///
+    /// # Errors
+    /// As for [`Remote::list`].
+    pub fn branch(&self, branch: &str) -> Result<Option<ObjectId>, GitError> {
+        Ok(self.list(&[branch])?.find(branch))
+    }
+
+    /// The full name of its default branch.
+    ///
+    /// # Errors
+    /// As for [`Remote::list`]; [`GitError::NoSuchReference`] where its `HEAD` leads to none.
+    pub fn default_branch(&self) -> Result<String, GitError> {
+        let missing = || GitError::NoSuchReference {
+            remote: self.shown.clone(),
+            reference: "HEAD".to_owned(),
+        };
+        self.list(&["HEAD"])?.head.ok_or_else(missing)
+    }
+
+    /// The value of a branch, its commit present in `repository` afterwards; `None` where the remote has no such branch.
+    ///
+    /// # Errors
+    /// As for [`Remote::list`].
+    pub fn fetch_branch(
+        &self,
+        repository: &Repository,
+        branch: &str,
+    ) -> Result<Option<ObjectId>, GitError> {
+        // The branch may move between looking and fetching; then it is looked at again.
+        for _ in 0..20 {
+            let Some(tip) = self.branch(branch)? else { return Ok(None) };
+            if repository.commit(tip).is_ok() {
+                return Ok(Some(tip));
+            }
+            let args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--"];
+            let answer =
+                self.call(repository.git(), &args).arg(&self.target).arg(branch).answer()?;
+            if !answer.is_success && !answer.stderr.contains("couldn't find remote ref") {
+                return Err(self.classify("fetch", &answer));
+            }
+        }
+        Err(GitError::LostEveryRace { branch: short_name(branch).to_owned(), tries: 20 })
+    }
+
+    /// Pushes a commit to a branch that is at `expected` (`None`: it must not exist), and asks what the branch is afterwards.
+    ///
+    /// # Errors
+    /// [`GitError::PushRefused`] and the errors of reaching the remote. A lost race is none: see [`Outcome`].
+    pub fn push(
+        &self,
+        repository: &Repository,
+        branch: &str,
+        expected: Option<ObjectId>,
+        commit: ObjectId,
+    ) -> Result<Outcome, GitError> {
+        let lease = format!("--force-with-lease={branch}:");
+        let mut args = vec!["push", "--porcelain"];
+        if expected.is_none() {
+            // Creating: must not exist. Elsewhere only a fast-forward is taken, and the remote compares the old value.
+            args.push(&lease);
+        }
+        args.push("--");
+        let update = format!("{commit}:{branch}");
+        let answer = self.call(repository.git(), &args).arg(&self.target).arg(update).answer()?;
+        let said = parse_outcome(&answer.text(self.git), &answer.stderr, branch);
+        let found = match self.branch(branch) {
+            Ok(found) => found,
+            Err(error) if answer.is_success => return Err(error),
+            Err(_) => return Err(self.classify("push", &answer)),
+        };
+        if found == Some(commit) || self.holds(repository, branch, found, commit)? {
+            return Ok(Outcome::Landed);
+        }
+        match said {
+            Some(Outcome::Refused(message)) => Err(GitError::PushRefused {
+                remote: self.shown.clone(),
+                branch: short_name(branch).to_owned(),
+                commit: commit.to_string(),
+                message,
+            }),
+            Some(Outcome::LostRace) => Ok(Outcome::LostRace),
+            Some(Outcome::Landed) => Err(GitError::NotThere {
+                remote: self.shown.clone(),
+                branch: short_name(branch).to_owned(),
+                commit: commit.to_string(),
+                found: found.map_or_else(|| "nothing".to_owned(), |id| id.to_string()),
+            }),
+            None => Err(self.classify("push", &answer)),
+        }
+    }
+
+    /// Whether somebody has pushed on top of the commit already.
+    fn holds(
+        &self,
+        repository: &Repository,
+        branch: &str,
+        found: Option<ObjectId>,
+        commit: ObjectId,
+    ) -> Result<bool, GitError> {
+        if found.is_none() {
+            return Ok(false);
+        }
+        let Some(tip) = self.fetch_branch(repository, branch)? else { return Ok(false) };
+        repository.is_ancestor(commit, tip)
+    }
+
+    fn classify(&self, what: &str, answer: &Answer) -> GitError {
+        let remote = self.shown.clone();
+        let message = answer.message();
+        let has = |words: &[&str]| words.iter().any(|words| message.contains(words));
+        if has(&AUTHENTICATION) {
+            GitError::Authentication { remote, message }
+        } else if has(&UNREACHABLE) {
+            GitError::Unreachable { remote, message }
+        } else if has(&MISSING) {
+            GitError::RemoteMissing { remote, message }
+        } else {
+            super::call::failure(what.to_owned(), message)
+        }
+    }
+}
+
+/// What git and SSH say (C locale) where credentials are missing or not taken.
+const AUTHENTICATION: [&str; 9] = [
+    "Authentication failed",
+    "could not read Username",
+    "could not read Password",
+    "terminal prompts disabled",
+    "Permission denied (",
+    "Host key verification failed",
+    "returned error: 401",
+    "returned error: 403",
+    "invalid credentials",
+];
+
+/// What they say where no server answers.
+const UNREACHABLE: [&str; 11] = [
+    "Could not resolve",
+    "Failed to connect",
+    "Couldn't connect",
+    "Connection refused",
+    "Connection timed out",
+    "Connection reset",
+    "Operation too slow",
+    "Operation timed out",
+    "No route to host",
+    "SSL",
+    "certificate",
+];
+
+/// What they say where the server has no such repository.
+const MISSING: [&str; 5] = [
+    "does not appear to be a git repository",
+    "not found",
+    "does not exist",
+    "returned error: 404",
+    "is not a git repository",
+];
+
+/// An address of a transport that is allowed: with a scheme, `host:path` as SSH takes it, or a path that says it is one.
+fn is_address(text: &str) -> bool {
+    if let Some((scheme, _)) = text.split_once("://") {
+        return ["file", "git", "http", "https", "ssh"]
+            .contains(&scheme.to_ascii_lowercase().as_str());
+    }
+    if text.contains("::") {
+        return false;
+    }
+    let is_path = text.starts_with('/') || text.starts_with("./") || text.starts_with("../");
+    let is_scp = text
+        .split_once(':')
+        .is_some_and(|(host, path)| !host.is_empty() && !host.contains('/') && !path.is_empty());
+    is_path || is_scp
+}
+
+fn parse_advertised(text: &str) -> Advertised {
+    let mut found = Advertised::default();
+    for line in text.lines() {
+        let Some((value, name)) = line.split_once('\t') else { continue };
+        if let Some(target) = value.strip_prefix("ref: ") {
+            if name == "HEAD" {
+                found.head = Some(target.to_owned());
+            }
+        } else if let Ok(id) = value.parse() {
+            found.references.push((name.to_owned(), id));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_run_programs_are_none() {
+        for text in ["ext::sh -c id", "fd::3", "testgit::/x", "host", "ftp://host/x"] {
+            assert!(!is_address(text), "{text}");
+        }
+        for text in ["https://h/x", "git@h:x", "/srv/x.git", "../x", "file:///x", "SSH://h/x"] {
+            assert!(is_address(text), "{text}");
+        }
+    }
+}
