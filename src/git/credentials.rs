@@ -1,15 +1,16 @@
 //! Credentials that stand in an address. Git would show them in the argument lists of its transport programs; they are
-//! taken out of the address and handed over as a header, through the environment.
+//! taken out of the address and handed over through the environment, by a credential helper that answers for their host alone:
+//! a header would follow a redirect to another host.
 
 /// An address with its credentials taken out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     /// The address for git and for people.
     pub(super) clean: String,
-    /// `scheme://host:port/`, to which the header is bound.
+    /// `scheme://host:port`, to which the credentials are bound.
     origin: String,
-    /// The credentials as `user:password`, still unescaped bytes.
-    secret: Option<Vec<u8>>,
+    /// User and password.
+    secret: Option<(String, String)>,
 }
 
 impl Address {
@@ -27,32 +28,50 @@ impl Address {
         if password.is_empty() && !looks_like_a_token(user) {
             return whole;
         }
-        let mut secret = unescape(user);
-        secret.push(b':');
-        secret.extend(unescape(password));
+        let (Some(user), Some(password)) = (unescape(user), unescape(password)) else {
+            return whole;
+        };
         Self {
             clean: format!("{scheme}://{host}{path}"),
-            origin: format!("{scheme}://{host}/"),
-            secret: Some(secret),
+            origin: format!("{scheme}://{host}"),
+            secret: Some((user, password)),
         }
     }
 
-    /// The name and value of the setting that lets git in.
-    pub(super) fn header(&self) -> Option<(String, String)> {
-        let secret = self.secret.as_ref()?;
-        Some((
-            format!("http.{}.extraHeader", self.origin),
-            format!("Authorization: Basic {}", base64(secret)),
-        ))
+    /// The settings and variables that let git in, the settings in their order.
+    pub(super) fn access(&self) -> Option<Access> {
+        let (user, password) = self.secret.clone()?;
+        let key = format!("credential.{}.helper", self.origin);
+        Some(Access {
+            // The empty one takes back the helpers named before.
+            settings: vec![(key.clone(), String::new()), (key, HELPER.to_owned())],
+            variables: vec![(USER, user), (PASSWORD, password)],
+        })
     }
 }
+
+/// How git gets in at one host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Access {
+    /// Settings of git.
+    pub(super) settings: Vec<(String, String)>,
+    /// Variables of its environment.
+    pub(super) variables: Vec<(&'static str, String)>,
+}
+
+const USER: &str = "OVERLAY_GIT_USER";
+const PASSWORD: &str = "OVERLAY_GIT_PASSWORD";
+
+/// Git runs it as it runs every helper that begins with `!`; the text never varies.
+const HELPER: &str = r#"!f() { printf 'username=%s\npassword=%s\n' "$OVERLAY_GIT_USER" "$OVERLAY_GIT_PASSWORD"; }; f"#;
 
 /// A user name that no person has: hosts take tokens in its place.
 fn looks_like_a_token(user: &str) -> bool {
     user.len() >= 20 && user.bytes().any(|b| b.is_ascii_digit())
 }
 
-fn unescape(text: &str) -> Vec<u8> {
+/// `None` for what git's line protocol of credentials cannot carry.
+fn unescape(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = Vec::new();
     let mut at = 0;
@@ -69,21 +88,7 @@ fn unescape(text: &str) -> Vec<u8> {
             }
         }
     }
-    out
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
-        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for at in 0..4 {
-            let digit = DIGITS[(group >> (18 - 6 * at) & 63) as usize];
-            out.push(if at <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    out
+    String::from_utf8(out).ok().filter(|text| !text.contains(['\n', '\r', '\0']))
 }
 
 #[cfg(test)]
@@ -91,15 +96,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_become_a_header_for_their_host() {
+    fn credentials_are_bound_to_their_host() {
         let address = Address::parse("https://bot:t%40ken@host:8443/org/app.git");
         assert_eq!(address.clean, "https://host:8443/org/app.git");
-        // printf 'bot:t@ken' | base64
-        let header = (
-            "http.https://host:8443/.extraHeader".to_owned(),
-            "Authorization: Basic Ym90OnRAa2Vu".to_owned(),
+        let access = address.access().unwrap();
+        assert!(
+            access.settings.iter().all(|(name, _)| name == "credential.https://host:8443.helper")
         );
-        assert_eq!(address.header(), Some(header));
+        assert_eq!(access.variables, [(USER, "bot".to_owned()), (PASSWORD, "t@ken".to_owned())]);
     }
 
     #[test]
@@ -112,22 +116,7 @@ mod tests {
             "file:///srv/a@b",
         ] {
             let address = Address::parse(text);
-            assert_eq!((address.clean.as_str(), address.header()), (text, None));
-        }
-    }
-
-    #[test]
-    fn base64_pads_as_the_rfc_says() {
-        // RFC 4648, section 10.
-        for (text, code) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foob", "Zm9vYg=="),
-            ("fooba", "Zm9vYmE="),
-        ] {
-            assert_eq!(base64(text.as_bytes()), code);
+            assert_eq!((address.clean.as_str(), address.access()), (text, None));
         }
     }
 }

@@ -24,7 +24,9 @@ pub struct Remote<'a> {
     target: String,
     /// For people, without credentials.
     shown: String,
-    environment: Vec<(String, String)>,
+    /// Settings handed over in the environment, where no list of processes shows them.
+    config: Vec<(String, String)>,
+    variables: Vec<(&'static str, String)>,
 }
 
 /// The references of a remote that were asked for.
@@ -71,7 +73,8 @@ impl<'a> Remote<'a> {
             git,
             target: name_or_address.to_owned(),
             shown: String::new(),
-            environment: Vec::new(),
+            config: Vec::new(),
+            variables: Vec::new(),
         };
         if is_configured {
             remote.hide_configured(name_or_address)?;
@@ -121,12 +124,12 @@ impl<'a> Remote<'a> {
 
     /// Lets git go to the clean address where it would go to `raw`, and gives it the header.
     fn hide(&mut self, raw: &str, expanded: &Address) {
-        let Some((name, value)) = expanded.header() else { return };
+        let Some(access) = expanded.access() else { return };
         let rewrite = (format!("url.{}.insteadOf", expanded.clean), raw.to_owned());
-        for setting in [rewrite, (name, value)] {
-            if !self.environment.contains(&setting) {
-                self.environment.push(setting);
-            }
+        if !self.config.contains(&rewrite) {
+            self.config.push(rewrite);
+            self.config.extend(access.settings);
+            self.variables.extend(access.variables);
         }
     }
 
@@ -134,10 +137,8 @@ impl<'a> Remote<'a> {
     fn choose_ssh(&mut self) -> Result<(), GitError> {
         let configured = self.git.run(["config", "--get", "core.sshCommand"]).answer()?;
         if !self.git.settings().has_ssh_command() && !configured.is_success {
-            self.environment.push((
-                "GIT_SSH_COMMAND".to_owned(),
-                "ssh -oBatchMode=yes -oConnectTimeout=20".to_owned(),
-            ));
+            self.variables
+                .push(("GIT_SSH_COMMAND", "ssh -oBatchMode=yes -oConnectTimeout=20".to_owned()));
         }
         Ok(())
     }
@@ -154,17 +155,17 @@ impl<'a> Remote<'a> {
             .config("push.recurseSubmodules=no")
             .env("GIT_ALLOW_PROTOCOL", PROTOCOLS)
             .limit(limit);
-        let mut count = git.settings().config_count();
-        for (name, value) in &self.environment {
-            if name.starts_with("GIT_") {
-                call = call.env(name, value);
-                continue;
-            }
-            call = call
-                .env(&format!("GIT_CONFIG_KEY_{count}"), name)
-                .env(&format!("GIT_CONFIG_VALUE_{count}"), value);
-            count += 1;
+        for (name, value) in &self.variables {
+            call = call.env(name, value);
         }
+        let before = git.settings().config_count();
+        for (at, (name, value)) in self.config.iter().enumerate() {
+            let at = before + at;
+            call = call
+                .env(&format!("GIT_CONFIG_KEY_{at}"), name)
+                .env(&format!("GIT_CONFIG_VALUE_{at}"), value);
+        }
+        let count = before + self.config.len();
         call.env("GIT_CONFIG_COUNT", count.to_string())
     }
 

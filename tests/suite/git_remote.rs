@@ -174,7 +174,10 @@ fn sixteen_at_once_all_land_in_a_line() {
         let all: Vec<_> = (0..16).map(|at| scope.spawn(move || push(at))).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    eprintln!("16 pushers: tries {tries:?} in {:?}", started.elapsed());
+    #[allow(clippy::print_stderr, reason = "a number to be read")]
+    {
+        eprintln!("16 pushers: tries {tries:?} in {:?}", started.elapsed());
+    }
     let content = lab.git("app.git", &["cat-file", "blob", &format!("main:{PROD}")]);
     for at in 0..16 {
         assert!(content.lines().any(|line| line == format!("line{at}")), "{content}");

@@ -69,13 +69,15 @@ impl Server {
     fn answer_all(&self, stream: TcpStream) {
         let mut reader = BufReader::new(stream.try_clone().unwrap());
         let mut stream = stream;
-        while !self.manner.is_silent {
+        if self.manner.is_silent {
+            return std::thread::sleep(std::time::Duration::from_secs(60));
+        }
+        loop {
             let Ok(request) = read_request(&mut reader) else { return };
             if self.answer(&request, &mut stream).is_err() {
                 return;
             }
         }
-        std::thread::sleep(std::time::Duration::from_secs(60));
     }
 
     fn answer(&self, request: &Request, out: &mut TcpStream) -> io::Result<()> {
