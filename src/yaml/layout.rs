@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::edit::TextEdit;
 
-use super::tree::{Kind, NodeId, Style, Tree};
+use super::tree::{Kind, Node, NodeId, Style, Tree};
+use super::value::Value;
 
 /// A tree seen as lines.
 #[derive(Clone, Copy)]
@@ -151,15 +152,42 @@ impl<'t, 's> Layout<'t, 's> {
         count
     }
 
-    /// Inserts lines (without line breaks) before the line that starts at `at`; a text without a final line break
-    /// stays without.
-    pub(super) fn insert_lines(&self, at: usize, lines: &[String]) -> Vec<TextEdit> {
+    /// The block scalar whose body ends with the line before the one that starts at `at`.
+    fn block_scalar_above(&self, at: usize) -> Option<&Node<'s>> {
+        let last = self
+            .tree
+            .nodes()
+            .iter()
+            .rfind(|n| n.span().start < at && n.style().is_some() && !n.is_absent())?;
+        let is_block = last.style().is_some_and(Style::is_block);
+        (is_block && self.behind_byte(last.span().end) == at).then_some(last)
+    }
+
+    /// Whether blank lines at the line start `at` would be part of a `+` block scalar above it.
+    pub(super) fn is_behind_kept_lines(&self, at: usize) -> bool {
+        let above = self.block_scalar_above(at);
+        above.is_some_and(|n| {
+            n.span().end == at && self.text[header(self.text, n.span().start)].contains('+')
+        })
+    }
+
+    /// Whether the line break before the line start `at` is part of a block scalar's value.
+    pub(super) fn is_behind_value_break(&self, at: usize) -> bool {
+        self.block_scalar_above(at).and_then(|n| n.scalar()).is_some_and(|s| s.ends_with('\n'))
+    }
+
+    /// Inserts lines (without line breaks), which hold `value`, before the line that starts at `at`; a text without
+    /// a final line break stays without, unless the value needs one.
+    pub(super) fn insert_lines(&self, at: usize, lines: &[String], value: &Value) -> Vec<TextEdit> {
         let eol = self.eol(at);
-        let body = lines.join(eol);
+        let mut body = lines.join(eol);
         let is_open =
             at == self.text.len() && !self.text.is_empty() && !self.text.ends_with(['\n', '\r']);
         if !is_open || self.text == "\u{feff}" {
             return vec![TextEdit::insert(at, body + eol)];
+        }
+        if value.ends_with_line_break() {
+            body.push_str(eol);
         }
         let mut edits = vec![TextEdit::insert(at, format!("{eol}{body}"))];
         edits.extend(self.strip_last_block_scalar());

@@ -145,7 +145,7 @@ impl<'s> Builder<'s> {
         };
         let bytes = span.byte_range().unwrap_or_default();
         let value = if style == Style::Plain && bytes.is_empty() { "".into() } else { value };
-        let bytes = if style.is_block() { self.block_scalar(&bytes) } else { bytes };
+        let bytes = if style.is_block() { self.block_scalar(&bytes, &value, style) } else { bytes };
         let end = bytes.end;
         let id = self.push(Kind::Scalar { value, style }, tag, bytes, span)?;
         self.last = end.max(self.last);
@@ -160,9 +160,9 @@ impl<'s> Builder<'s> {
     }
 
     /// The range of a block scalar from its header on, given granit's range of its body.
-    fn block_scalar(&self, body: &Range<usize>) -> Range<usize> {
+    fn block_scalar(&self, body: &Range<usize>, value: &str, style: Style) -> Range<usize> {
         let start = header_start(self.tree.text, self.scan_from(), body.start);
-        start..block_scalar_end(self.tree.text, start, body)
+        start..block_scalar_end(self.tree.text, start, body, value, style)
     }
 
     fn open(&mut self, kind: Kind<'s>, tag: Option<&Tag>, span: &Span) -> Result<(), YamlError> {
@@ -362,36 +362,49 @@ fn header_start(text: &str, from: usize, to: usize) -> usize {
     to
 }
 
-/// The end of a block scalar: the last line break of its body for `+`, else the last character that is no blank.
-fn block_scalar_end(text: &str, header: usize, body: &Range<usize>) -> usize {
-    let line_end = text[header..].find(['\n', '\r']).map_or(text.len(), |n| header + n);
-    let keeps = text[header..line_end]
+/// The end of a block scalar: for `+` behind its last line break, else the end of the last line that is content.
+fn block_scalar_end(
+    text: &str,
+    header: usize,
+    body: &Range<usize>,
+    value: &str,
+    style: Style,
+) -> usize {
+    let header_end = line_end(text, header);
+    let keeps = text[header..header_end]
         .bytes()
         .take_while(|b| !matches!(b, b' ' | b'\t'))
         .any(|b| b == b'+');
-    let content = &text[body.start.max(header)..body.end.max(header)];
+    let content = &text[header_end..body.end.max(header_end)];
     if keeps {
-        match content.rfind(['\n', '\r']) {
-            Some(n) => body.start + n + 1,
-            None if content.trim_end_matches([' ', '\t']).is_empty() => {
-                line_end.min(body.end.max(line_end))
-            }
-            None => body.end,
-        }
-    } else {
-        let trimmed = content.trim_end_matches([' ', '\t', '\n', '\r']);
-        if trimmed.is_empty() {
-            header_end(text, header, line_end)
+        let kept = content.rfind(['\n', '\r']).map(|n| header_end + n + 1);
+        let is_open =
+            body.end == text.len() && !text.ends_with(['\n', '\r']) && !value.ends_with('\n');
+        return if is_open {
+            text.len()
         } else {
-            body.start + trimmed.len()
-        }
+            kept.filter(|n| *n > next_line(text, header_end)).unwrap_or(header_end)
+        };
     }
+    let lines = value.trim_end_matches('\n');
+    if lines.is_empty() {
+        // The characters of the header alone: `|2-`.
+        return text[header..header_end].find([' ', '\t']).map_or(header_end, |n| header + n);
+    }
+    if style == Style::Literal {
+        let last = lines.matches('\n').count();
+        return (0..=last).fold(header_end, |at, _| line_end(text, next_line(text, at)));
+    }
+    line_end(text, header_end + content.trim_end_matches([' ', '\t', '\n', '\r']).len())
 }
 
-/// The end of the header's own characters (`|2-`), for scalars without a body.
-fn header_end(text: &str, header: usize, line_end: usize) -> usize {
-    let token = text[header..line_end].find([' ', '\t']).map_or(line_end, |n| header + n);
-    token.max(header)
+fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find(['\n', '\r']).map_or(text.len(), |n| at + n)
+}
+
+/// The start of the line behind the line break at `at`.
+fn next_line(text: &str, at: usize) -> usize {
+    at + if text[at..].starts_with("\r\n") { 2 } else { usize::from(at < text.len()) }
 }
 
 /// The first dash of a block sequence that is a mapping's value; granit starts an unindented one behind that dash.

@@ -52,6 +52,16 @@ impl Value {
         }
     }
 
+    /// Whether the last thing in the value is a block scalar whose text ends with a line break.
+    pub(super) fn ends_with_line_break(&self) -> bool {
+        match self {
+            Value::Styled(text, Style::Literal) => text.ends_with('\n'),
+            Value::Seq(items) => items.last().is_some_and(Value::ends_with_line_break),
+            Value::Map(pairs) => pairs.last().is_some_and(|(_, v)| v.ends_with_line_break()),
+            _ => false,
+        }
+    }
+
     /// Every string in the value, keys included.
     pub(super) fn strings(&self) -> Vec<&str> {
         match self {

@@ -15,3 +15,4 @@ mod git_remote;
 mod render;
 mod support;
 mod tables;
+mod yaml;

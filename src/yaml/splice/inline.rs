@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::data::{Change, Data};
-use super::super::layout::Layout;
+use super::super::layout::{Layout, header};
 use super::super::refusal::Reason;
 use super::super::scalar::{encode, literal_block};
 use super::super::tree::{NodeId, Style};
@@ -49,17 +49,16 @@ fn rewrite(
     span: &Range<usize>,
     new: &str,
 ) -> Vec<TextEdit> {
-    let head = super::super::layout::header(layout.text, span.start);
-    let Some(block) = literal_block(new, body.indent, 0, body.eol) else {
-        let all = span.start..span.end;
-        return vec![TextEdit::new(all, encode(new, Style::DoubleQuoted, false))];
-    };
-    let (header, lines) = block.split_at(block.find(['\n', '\r']).unwrap_or(block.len()));
-    let keeps_break = layout.text[..span.end].ends_with(['\n', '\r']) && !header.ends_with('+');
-    let tail = if keeps_break { body.eol } else { "" };
+    let head = header(layout.text, span.start);
+    let block = literal_block(new, body.indent, 0, body.eol)
+        .unwrap_or_else(|| encode(new, Style::DoubleQuoted, false));
+    let (first, lines) = block.split_at(block.find(['\n', '\r']).unwrap_or(block.len()));
+    let head_end = layout.line_end(span.start);
+    let ends_with_break = span.end > head_end && layout.text[..span.end].ends_with(['\n', '\r']);
+    let tail = if ends_with_break && !first.ends_with('+') { body.eol } else { "" };
     vec![
-        TextEdit::new(head, header),
-        TextEdit::new(layout.line_end(span.start)..span.end, format!("{lines}{tail}")),
+        TextEdit::new(head, first),
+        TextEdit::new(head_end..span.end.max(head_end), format!("{lines}{tail}")),
     ]
 }
 

@@ -91,7 +91,7 @@ fn block_item(
     let indent = " ".repeat(column);
     lines[0].insert_str(0, &indent);
     if index == 0 {
-        return Ok(layout.insert_lines(layout.line_start(first), &lines));
+        return Ok(layout.insert_lines(layout.line_start(first), &lines, item));
     }
     let parent_column = parent_column(layout, list);
     let behind = layout.behind(items[sample]);
@@ -99,9 +99,13 @@ fn block_item(
         true => layout.behind_deeper_comments(behind, parent_column),
         false => layout.behind_deeper_comments(behind, Some(column)),
     };
-    let blanks = blanks_between(layout, list, sample, column);
+    let blanks = if layout.is_behind_kept_lines(at) {
+        0
+    } else {
+        blanks_between(layout, list, sample, column)
+    };
     lines.splice(0..0, vec![String::new(); blanks]);
-    Ok(layout.insert_lines(at, &lines))
+    Ok(layout.insert_lines(at, &lines, item))
 }
 
 /// The column of the key, or the dash, that a list belongs to.
@@ -160,7 +164,7 @@ fn fill_list(layout: &Layout<'_, '_>, id: NodeId, item: &Value) -> Planned {
     let column = map_column(layout, parent) + format.list_indent;
     let mut lines = format.block("", &list, column);
     lines[0].insert_str(0, &" ".repeat(column));
-    let mut edits = layout.insert_lines(layout.next_line(old.end), &lines);
+    let mut edits = layout.insert_lines(layout.next_line(old.end), &lines, item);
     if !old.is_empty() {
         edits.push(TextEdit::new(old, ""));
     }
@@ -239,12 +243,12 @@ fn block_key(
     let pairs: Vec<(NodeId, NodeId)> = tree.pairs(map).collect();
     let Some((last_key, last_value)) = index.checked_sub(1).and_then(|i| pairs.get(i)).copied()
     else {
-        return layout.insert_lines(layout.line_start(tree.node(map).span().start), &lines);
+        return layout.insert_lines(layout.line_start(tree.node(map).span().start), &lines, value);
     };
     let behind = layout.behind_byte(pair_end(layout, last_key, last_value));
     let at = layout.behind_deeper_comments(behind, Some(column));
     let blanks = match index.checked_sub(2).and_then(|i| pairs.get(i)) {
-        Some((k, v)) if tree.node(map).parent().is_none() => {
+        Some((k, v)) if tree.node(map).parent().is_none() && !layout.is_behind_kept_lines(at) => {
             let limit = layout.behind_byte(pair_end(layout, *k, *v));
             layout
                 .blanks_above(layout.line_start(tree.node(last_key).outer_start()), column, limit)
@@ -253,7 +257,7 @@ fn block_key(
         _ => 0,
     };
     lines.splice(0..0, vec![String::new(); blanks]);
-    layout.insert_lines(at, &lines)
+    layout.insert_lines(at, &lines, value)
 }
 
 /// The end of a pair's text: of its value, or of its `:` if it has none.
@@ -301,7 +305,7 @@ pub(in super::super) fn empty_document(
         }
         None => (tree.text().len(), Change::NewDocument(Data::of(&blank))),
     };
-    Ok(Splice::new(layout.insert_lines(at, &lines), change))
+    Ok(Splice::new(layout.insert_lines(at, &lines, value), change))
 }
 
 /// Behind the `---` of an empty document and the comments below it.

@@ -113,7 +113,7 @@ fn whole_lines(
 ) -> Range<usize> {
     let column = layout.column(start);
     let mut from = layout.line_start(start);
-    let to = layout.behind_deeper_comments(layout.behind_byte(end), Some(column));
+    let mut to = layout.behind_deeper_comments(layout.behind_byte(end), Some(column));
     if let Some(limit) = above {
         from = layout.above_comments(from, column, limit);
         let is_last_or_spaced = to == layout.text.len() || layout.is_blank_line(to);
@@ -121,7 +121,12 @@ fn whole_lines(
             from = layout.above_blanks(from, limit);
         }
     }
-    let is_open = to == layout.text.len() && !layout.text.ends_with(['\n', '\r']);
+    while layout.is_behind_kept_lines(from) && to < layout.text.len() && layout.is_blank_line(to) {
+        to = layout.next_line(to);
+    }
+    let is_open = to == layout.text.len()
+        && !layout.text.ends_with(['\n', '\r'])
+        && !layout.is_behind_value_break(from);
     match layout.previous_line(from) {
         Some(previous) if is_open => layout.line_end(previous)..to,
         _ => from..to,

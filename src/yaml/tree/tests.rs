@@ -109,3 +109,13 @@ fn deep_nesting_is_an_error() {
 fn scalars_keep_their_source() {
     assert_eq!(sources("'a b': \"c\\n\"\nd: e\n  f\n"), ["'a b'", "\"c\\n\"", "d", "e\n  f"]);
 }
+
+#[test]
+fn blanks_beyond_the_indentation_are_content_of_a_literal() {
+    assert_eq!(collection("k: |\n  a  \n    \n\nl: 1\n"), "|\n  a  \n    ");
+    assert_eq!(collection("k: |+\n\n\nl: 1\n"), "|+\n\n\n");
+    assert_eq!(collection("k: |+\nl: 1\n"), "|+");
+    assert_eq!(collection("k: |+ # c\n  a\n\n  \nl: 1\n"), "|+ # c\n  a\n\n  \n");
+    assert_eq!(collection("k: |+\n  a"), "|+\n  a");
+    assert_eq!(collection("k: >\n  a  \n\nl: 1\n"), ">\n  a  ");
+}
