@@ -64,10 +64,9 @@ pub(super) fn judge(text: &str, edit: &Edit) -> Verdict {
             ));
         }
     };
-    if let Some(path) = edit.inline_path() {
-        if model::open_inline(&mut got, path).is_none() {
-            return Verdict::Wrong("the inner text is no YAML".to_owned());
-        }
+    let inner = edit.inline_path().map(|path| model::open_inline(&mut got, path));
+    if inner == Some(None) {
+        return Verdict::Wrong("the inner text is no YAML".to_owned());
     }
     if got != want {
         return Verdict::Wrong(format!("other data: {edit:?}\n{}", document.text()));
