@@ -1,9 +1,219 @@
-//! Printing resources as kustomize does.
+//! Printing resources as `kustomize build` does, byte for byte.
+//!
+//! Kustomize prints a resource as JSON and the JSON as YAML: go-yaml version 3 reads the value,
+//! Go's `encoding/json` writes it, go-yaml version 2 reads and writes it again. What that chain does
+//! to keys, numbers, times and strings is done here in one step.
+//!
+//! Source: kustomize api `resource.AsYAML`, kyaml `RNode.MarshalJSON`, sigs.k8s.io/yaml
+//! `JSONToYAML`, go.yaml.in/yaml v2.4.2 `encode.go` and `emitterc.go`.
 
-use crate::kustomize::error::BuildError;
+mod key_order;
+mod number;
+mod scalar;
+mod typed;
+
+use std::borrow::Cow;
+
+use self::scalar::{Context, write_string};
+use self::typed::{Typed, typed};
+use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::node::{Entry, Map, Node, Value};
 use crate::kustomize::resource::Resource;
 
-/// The text of all resources.
-pub(crate) fn as_yaml(_resources: &[Resource]) -> Result<String, BuildError> {
-    Ok(String::new())
+pub(crate) use self::number::json_float;
+pub(crate) use self::typed::{Typed as JsonValue, typed as json_value};
+
+/// The longest key that is written without `?`.
+const MAX_SIMPLE_KEY: usize = 128;
+
+/// The text of all resources, separated by `---`.
+///
+/// # Errors
+/// [`BuildErrorKind::Emit`] for a key that stands twice or is no string, and for a number that JSON
+/// does not know.
+pub(crate) fn as_yaml(resources: &[Resource]) -> Result<String, BuildError> {
+    let mut emitter = Emitter::default();
+    for (index, resource) in resources.iter().enumerate() {
+        if index > 0 {
+            emitter.out.push_str("---\n");
+        }
+        emitter.document(&resource.node)?;
+    }
+    Ok(emitter.out)
+}
+
+/// The text of one value.
+///
+/// # Errors
+/// As [`as_yaml`].
+pub(crate) fn node_as_yaml(node: &Node) -> Result<String, BuildError> {
+    let mut emitter = Emitter::default();
+    emitter.document(node)?;
+    Ok(emitter.out)
+}
+
+/// Where a value is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The document.
+    Root,
+    /// Behind `key:`; a list there is not indented.
+    SimpleValue,
+    /// Behind `- ` or `: `, where a map or list begins on the same line.
+    SameLine,
+}
+
+#[derive(Default)]
+struct Emitter<'n> {
+    out: String,
+    /// Entries of the open maps, sorted; each map uses the end of it.
+    sorted: Vec<&'n Entry>,
+}
+
+impl<'n> Emitter<'n> {
+    fn document(&mut self, node: &'n Node) -> Result<(), BuildError> {
+        self.node(node, 0, Place::Root)?;
+        if !self.out.ends_with('\n') {
+            self.out.push('\n');
+        }
+        Ok(())
+    }
+
+    /// Writes a value whose children, if it has any, stand at `indent`.
+    fn node(&mut self, node: &'n Node, indent: usize, place: Place) -> Result<(), BuildError> {
+        match &node.value {
+            Value::Scalar(scalar) => {
+                let value = typed(scalar).map_err(|error| error.at(node.origin))?;
+                self.scalar(&value, indent, place);
+                Ok(())
+            }
+            Value::Map(map) if map.is_empty() => {
+                self.flow("{}", place);
+                Ok(())
+            }
+            Value::Map(map) => self.map(map, node, indent, place),
+            Value::Seq(items) if items.is_empty() => {
+                self.flow("[]", place);
+                Ok(())
+            }
+            Value::Seq(items) => self.seq(items, indent, place),
+        }
+    }
+
+    fn flow(&mut self, text: &str, place: Place) {
+        if place == Place::SimpleValue {
+            self.out.push(' ');
+        }
+        self.out.push_str(text);
+    }
+
+    fn scalar(&mut self, value: &Typed<'_>, indent: usize, place: Place) {
+        if place == Place::SimpleValue {
+            self.out.push(' ');
+        }
+        match value {
+            Typed::Null => self.out.push_str("null"),
+            Typed::Bool(true) => self.out.push_str("true"),
+            Typed::Bool(false) => self.out.push_str("false"),
+            Typed::Int(int) => number::write_integer(&mut self.out, *int),
+            Typed::Float(float) => number::write_float(&mut self.out, *float),
+            Typed::Str(text) => write_string(&mut self.out, text, indent, Context::Value),
+        }
+    }
+
+    fn seq(&mut self, items: &'n [Node], indent: usize, place: Place) -> Result<(), BuildError> {
+        let indent = if place == Place::SimpleValue { indent - 2 } else { indent };
+        for (index, item) in items.iter().enumerate() {
+            self.start_line(indent, index == 0, place);
+            self.out.push_str("- ");
+            self.node(item, indent + 2, Place::SameLine)?;
+        }
+        Ok(())
+    }
+
+    /// Goes to column `indent` of a new line, unless a collection begins on this one.
+    fn start_line(&mut self, indent: usize, first: bool, place: Place) {
+        if first && place != Place::SimpleValue {
+            return;
+        }
+        if !self.out.ends_with('\n') {
+            self.out.push('\n');
+        }
+        pad(&mut self.out, indent);
+    }
+
+    fn map(
+        &mut self,
+        map: &'n Map,
+        node: &'n Node,
+        indent: usize,
+        place: Place,
+    ) -> Result<(), BuildError> {
+        let from = self.sorted.len();
+        self.sorted.extend(map.entries());
+        key_order::sort(&mut self.sorted[from..]);
+        self.check_keys(from, node, place)?;
+        for at in from..self.sorted.len() {
+            let entry = self.sorted[at];
+            self.start_line(indent, at == from, place);
+            self.entry(entry, indent)?;
+        }
+        self.sorted.truncate(from);
+        Ok(())
+    }
+
+    fn entry(&mut self, entry: &'n Entry, indent: usize) -> Result<(), BuildError> {
+        let key: Cow<'_, str> = match typed(&entry.key).map_err(|e| e.at(entry.value.origin))? {
+            Typed::Str(text) => text,
+            Typed::Null => "".into(),
+            _ => Cow::Borrowed(&*entry.key.text),
+        };
+        if key.len() <= MAX_SIMPLE_KEY && !scalar::is_multiline(&key) {
+            write_string(&mut self.out, &key, indent + 2, Context::SimpleKey);
+            self.out.push(':');
+            return self.node(&entry.value, indent + 2, Place::SimpleValue);
+        }
+        self.out.push_str("? ");
+        write_string(&mut self.out, &key, indent + 2, Context::Value);
+        self.start_line(indent, false, Place::SimpleValue);
+        self.out.push_str(": ");
+        self.node(&entry.value, indent + 2, Place::SameLine)
+    }
+
+    /// Refuses a key that stands twice, and below the root one that is no string.
+    fn check_keys(&self, from: usize, node: &Node, place: Place) -> Result<(), BuildError> {
+        let sorted = &self.sorted[from..];
+        for pair in sorted.windows(2) {
+            if pair[0].key.text == pair[1].key.text {
+                let key = &pair[0].key.text;
+                let message = format!("the key \"{key}\" stands twice in one object");
+                let later = pair.iter().map(|entry| entry.value.origin).max_by_key(|o| o.line);
+                let place = later.unwrap_or(node.origin);
+                return Err(BuildError::new(BuildErrorKind::Emit, message).at(place));
+            }
+        }
+        if place == Place::Root {
+            return Ok(());
+        }
+        let is_string = |entry: &&&Entry| !matches!(typed(&entry.key), Ok(Typed::Str(_)));
+        match sorted.iter().find(is_string) {
+            None => Ok(()),
+            Some(entry) => {
+                let key = &entry.key.text;
+                let message = format!("the key {key} is not a string; write it in quotes: \"{key}\"");
+                Err(BuildError::new(BuildErrorKind::Emit, message).at(entry.value.origin))
+            }
+        }
+    }
+}
+
+/// Writes `count` blanks.
+fn pad(out: &mut String, count: usize) {
+    const BLANKS: &str = "                                                                ";
+    let mut left = count;
+    while left > 0 {
+        let some = left.min(BLANKS.len());
+        out.push_str(&BLANKS[..some]);
+        left -= some;
+    }
 }
