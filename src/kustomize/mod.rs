@@ -9,6 +9,7 @@
 //! | [`build`](build::build), [`Rendered`] | what `kustomize build` prints, byte for byte |
 
 pub mod build;
+mod build_annotations;
 pub mod error;
 mod field_path;
 mod field_query;

@@ -3,7 +3,7 @@
 //! Kustomize keeps what it must remember of a resource (former names, prefixes, who refers to it,
 //! generator options) in annotations of the resource itself; here they are fields. They are written
 //! into the annotations only around patches, which can see them there
-//! ([`Resource::expose_build_annotations`]).
+//! (`build_annotations.rs`).
 //!
 //! Source: kustomize api `resource/resource.go`, kyaml `resid/`.
 
@@ -19,6 +19,9 @@ pub const NOT_A_NAMESPACE: &str = "_non_namespaceable_";
 
 /// The namespace of a resource that names none.
 pub const DEFAULT_NAMESPACE: &str = "default";
+
+/// What the annotations begin with that kustomize keeps its knowledge of a resource in.
+pub(crate) const BUILD_ANNOTATION_PREFIX: &str = "internal.config.kubernetes.io/";
 
 /// Group, version, kind, name and namespace of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -78,7 +78,12 @@ impl<'a> Context<'a> {
     }
 
     fn make_resources(&self, nodes: Vec<crate::kustomize::node::Node>) -> Vec<Resource> {
-        nodes.into_iter().map(|node| Resource::new(node, self.scopes.clone())).collect()
+        let make = |node| {
+            let mut resource = Resource::new(node, self.scopes.clone());
+            resource.adopt_build_annotations();
+            resource
+        };
+        nodes.into_iter().map(make).collect()
     }
 }
 

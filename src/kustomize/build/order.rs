@@ -1,1 +1,145 @@
 //! The order of the output.
+//!
+//! Source: kustomize api `internal/builtins/SortOrderTransformer.go`, `krusty/kustomizer.go`: the
+//! legacy order by kind is what kustomize prints in unless `sortOptions` of the root says otherwise.
+
+use std::cmp::Ordering;
+
+use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::resource::{Resource, ResourceId};
+use crate::kustomize::types::SortOptions;
+
+const FIRST: [&str; 22] = [
+    "Namespace",
+    "ResourceQuota",
+    "StorageClass",
+    "CustomResourceDefinition",
+    "ServiceAccount",
+    "PodSecurityPolicy",
+    "Role",
+    "ClusterRole",
+    "RoleBinding",
+    "ClusterRoleBinding",
+    "ConfigMap",
+    "Secret",
+    "Endpoints",
+    "Service",
+    "LimitRange",
+    "PriorityClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Deployment",
+    "StatefulSet",
+    "CronJob",
+    "PodDisruptionBudget",
+];
+
+const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+
+/// Kinds that come first and last.
+struct KindOrder<'o> {
+    first: Vec<&'o str>,
+    last: Vec<&'o str>,
+}
+
+impl KindOrder<'_> {
+    /// Below zero for a kind of the first, above for one of the last. The last list counts where a
+    /// kind is in both, and the last place where it is in one twice.
+    fn rank(&self, kind: &str) -> isize {
+        let place = |list: &[&str]| list.iter().rposition(|entry| *entry == kind);
+        let number = |at: usize| isize::try_from(at).unwrap_or(isize::MAX);
+        match (place(&self.last), place(&self.first)) {
+            (Some(at), _) => 1 + number(at),
+            (None, Some(at)) => number(at) - number(self.first.len()),
+            (None, None) => 0,
+        }
+    }
+}
+
+/// Sorts the resources of the root as its `sortOptions` say.
+///
+/// # Errors
+/// [`BuildErrorKind::Kustomization`] for an unknown order, or kinds in an order that has none.
+pub(super) fn sort(
+    resources: &mut Vec<Resource>,
+    options: Option<&SortOptions>,
+) -> Result<(), BuildError> {
+    let Some(options) = options else {
+        sort_legacy(resources, &KindOrder { first: FIRST.to_vec(), last: LAST.to_vec() });
+        return Ok(());
+    };
+    let refuse = |message: String| {
+        Err(BuildError::new(BuildErrorKind::Kustomization, message).at(options.origin))
+    };
+    match (&*options.order, &options.legacy_sort_options) {
+        ("fifo", None) => {}
+        ("fifo", Some(_)) => {
+            return refuse("sortOptions.legacySortOptions needs the order 'legacy'".to_owned());
+        }
+        ("legacy", None) => {
+            sort_legacy(resources, &KindOrder { first: FIRST.to_vec(), last: LAST.to_vec() });
+        }
+        ("legacy", Some(kinds)) => {
+            let order = KindOrder {
+                first: kinds.order_first.iter().map(|kind| &**kind).collect(),
+                last: kinds.order_last.iter().map(|kind| &**kind).collect(),
+            };
+            sort_legacy(resources, &order);
+        }
+        (other, _) => {
+            return refuse(format!("sortOptions.order is '{other}'; write 'legacy' or 'fifo'"));
+        }
+    }
+    Ok(())
+}
+
+/// What a resource is sorted by.
+struct Key {
+    rank: isize,
+    id: ResourceId,
+    /// Group, version and kind in kustomize's old form.
+    gvk: String,
+    /// Kind, version, group, namespace and name in kustomize's old form.
+    text: String,
+}
+
+fn sort_legacy(resources: &mut Vec<Resource>, order: &KindOrder<'_>) {
+    let mut keyed: Vec<(Key, Resource)> = std::mem::take(resources)
+        .into_iter()
+        .map(|resource| (key_of(&resource, order), resource))
+        .collect();
+    keyed.sort_by(|a, b| compare(&a.0, &b.0));
+    resources.extend(keyed.into_iter().map(|(_, resource)| resource));
+}
+
+fn key_of(resource: &Resource, order: &KindOrder<'_>) -> Key {
+    let id = resource.current_id();
+    let or = |text: &str, missing: &str| if text.is_empty() { missing.to_owned() } else { text.to_owned() };
+    let gvk = [or(id.group(), "~G"), or(id.version(), "~V"), or(&id.kind, "~K")].join("_");
+    let kind = [
+        or(&id.kind, "[noKind]"),
+        or(id.version(), "[noVer]"),
+        or(id.group(), "[noGrp]"),
+    ]
+    .join(".");
+    let text = [kind, or(&id.namespace, "~X"), or(&id.name, "~N")].join("|");
+    Key { rank: order.rank(&id.kind), id, gvk, text }
+}
+
+fn compare(a: &Key, b: &Key) -> Ordering {
+    if a.id.api_version == b.id.api_version && a.id.kind == b.id.kind {
+        return a.text.cmp(&b.text);
+    }
+    let by_gvk = if is_core_namespace_pair(&a.id, &b.id) {
+        b.gvk.cmp(&a.gvk)
+    } else {
+        a.gvk.cmp(&b.gvk)
+    };
+    a.rank.cmp(&b.rank).then(by_gvk)
+}
+
+/// Two kinds called `Namespace`, one of them of the core group: that one comes first.
+fn is_core_namespace_pair(a: &ResourceId, b: &ResourceId) -> bool {
+    let namespaces = &*a.kind == "Namespace" && &*b.kind == "Namespace";
+    namespaces && (a.group().is_empty() || b.group().is_empty())
+}

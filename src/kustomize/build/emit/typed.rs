@@ -29,10 +29,14 @@ pub(crate) enum Typed<'n> {
 pub(crate) fn typed(scalar: &Scalar) -> Result<Typed<'_>, BuildError> {
     let text = &*scalar.text;
     match scalar.tag {
-        Tag::Str | Tag::Merge => string(text),
-        Tag::Unset if scalar.style != Style::Plain || text.contains('\n') => string(text),
-        Tag::Unset => resolved(scalar),
-        Tag::Binary => binary(text),
+        Tag::Binary => return binary(text),
+        Tag::Str | Tag::Merge => return string(text),
+        // go-yaml drops a tag that the text alone would give, and quotes make it a string.
+        _ if scalar.style != Style::Plain || text.contains('\n') => return string(text),
+        _ => {}
+    }
+    match scalar.tag {
+        Tag::Str | Tag::Merge | Tag::Binary | Tag::Unset => resolved(scalar),
         Tag::Float => match resolve(text, Rules::Resource) {
             #[expect(clippy::cast_precision_loss, reason = "go-yaml rounds it so too")]
             Resolved::Int(int) => Ok(Typed::Float(int as f64)),

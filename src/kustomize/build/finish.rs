@@ -1,0 +1,66 @@
+//! What is done once, to the resources of the root, after everything else.
+//!
+//! Source: kustomize api `krusty/kustomizer.go`, `resource/factory.go` (`DropLocalNodes`),
+//! `resource/resource.go` (`RemoveBuildAnnotations`).
+
+use crate::kustomize::error::BuildError;
+use crate::kustomize::read::check_metadata;
+use crate::kustomize::resource::{BUILD_ANNOTATION_PREFIX, Resource};
+
+/// The annotation that keeps a resource out of the output, unless it is `false`.
+const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
+
+/// Annotations of other kyaml programs that kustomize does not print.
+const FOREIGN: [&str; 3] =
+    ["config.kubernetes.io/path", "config.kubernetes.io/index", "config.k8s.io/id"];
+
+/// Annotations of kyaml and kustomize that are not printed, behind [`BUILD_ANNOTATION_PREFIX`].
+const INTERNAL: [&str; 15] = [
+    "previousKinds",
+    "previousNames",
+    "prefixes",
+    "suffixes",
+    "previousNamespaces",
+    "allowNameChange",
+    "allowKindChange",
+    "refBy",
+    "generatorBehavior",
+    "needsHashSuffix",
+    "path",
+    "index",
+    "seqindent",
+    "id",
+    "annotations-migration-resource-id",
+];
+
+/// Removes resources that are empty, or configuration for local programs only.
+///
+/// # Errors
+/// For a resource that has lost its kind or name.
+pub(super) fn drop_local(resources: &mut Vec<Resource>) -> Result<(), BuildError> {
+    resources.retain(|resource| !resource.node.is_nil_or_empty());
+    resources.iter().try_for_each(|resource| check_metadata(&resource.node))?;
+    resources.retain(|resource| {
+        resource.annotation(LOCAL_CONFIG).is_none_or(|value| &**value == "false")
+    });
+    Ok(())
+}
+
+/// Removes annotations that are not printed, and `keep` decides on those of the build's history;
+/// all others become strings, and a map that is left empty goes.
+pub(super) fn clean_annotations(resources: &mut [Resource], keep: impl Fn(&str) -> bool) {
+    for resource in resources {
+        if resource.node.lookup(&["metadata", "annotations"]).is_none() {
+            continue;
+        }
+        let mut annotations = resource.annotations();
+        annotations.retain(|(key, _)| is_printed(key) && keep(key));
+        let origin = resource.origin;
+        resource.set_annotations(annotations, origin);
+    }
+}
+
+fn is_printed(key: &str) -> bool {
+    let internal = key.strip_prefix(BUILD_ANNOTATION_PREFIX);
+    !FOREIGN.contains(&key) && internal.is_none_or(|name| !INTERNAL.contains(&name))
+}

@@ -1,0 +1,157 @@
+//! What kustomize remembers of a resource, as the annotations it keeps it in.
+//!
+//! A resource holds it in fields; patches, which can see and remove the annotations, get them
+//! written out first and read back after. Source: kustomize api `internal/utils/annotations.go`,
+//! `resource/resource.go`.
+
+use super::node::{Map, Node, Text};
+use super::origin::Origin;
+use super::resource::{BUILD_ANNOTATION_PREFIX, Behavior, Resource};
+
+const PREVIOUS_KINDS: &str = "previousKinds";
+const PREVIOUS_NAMES: &str = "previousNames";
+const PREVIOUS_NAMESPACES: &str = "previousNamespaces";
+const PREFIXES: &str = "prefixes";
+const SUFFIXES: &str = "suffixes";
+const REFERRED_BY: &str = "refBy";
+const BEHAVIOR: &str = "generatorBehavior";
+const NEEDS_HASH: &str = "needsHashSuffix";
+const ALLOW_NAME_CHANGE: &str = "allowNameChange";
+const ALLOW_KIND_CHANGE: &str = "allowKindChange";
+
+/// The value of a switch that is on.
+const ENABLED: &str = "enabled";
+
+impl Resource {
+    /// Takes over what the annotations of a resource that was just read say.
+    pub(crate) fn adopt_build_annotations(&mut self) {
+        let is_internal = |key: &str| key.starts_with(BUILD_ANNOTATION_PREFIX);
+        let annotations = self.node.lookup(&["metadata", "annotations"]).and_then(Node::as_map);
+        if annotations.is_some_and(|map| map.entries().iter().any(|e| is_internal(&e.key.text))) {
+            self.behavior = self.build_annotation(BEHAVIOR).map(|text| Behavior::parse(&text));
+            self.needs_hash = self.is_enabled(NEEDS_HASH);
+        }
+    }
+
+    /// Writes the fields into the annotations, for a patch to see them.
+    pub(crate) fn expose_build_annotations(&mut self) {
+        let pairs = self.build_annotations();
+        if pairs.is_empty() {
+            return;
+        }
+        let origin = Origin::NONE;
+        let annotations = self
+            .node
+            .as_map_mut()
+            .and_then(|map| map.map_or_create("metadata", origin))
+            .and_then(|metadata| metadata.map_or_create("annotations", origin));
+        if let Some(annotations) = annotations {
+            for (name, value) in pairs {
+                let key = format!("{BUILD_ANNOTATION_PREFIX}{name}");
+                annotations.insert(key, Node::string(value, origin));
+            }
+        }
+    }
+
+    /// Reads the fields back from the annotations and removes these: what is not there any more is
+    /// forgotten.
+    pub(crate) fn hide_build_annotations(&mut self) {
+        let has = |name: &str| self.build_annotation(name).is_some();
+        let history = has(PREVIOUS_NAMES) && has(PREVIOUS_NAMESPACES) && has(PREVIOUS_KINDS);
+        let (prefixes, suffixes, refs) = (has(PREFIXES), has(SUFFIXES), has(REFERRED_BY));
+        let behavior = self.build_annotation(BEHAVIOR).map(|text| Behavior::parse(&text));
+        self.needs_hash = self.is_enabled(NEEDS_HASH);
+        self.allow_name_change = self.is_enabled(ALLOW_NAME_CHANGE);
+        self.allow_kind_change = self.is_enabled(ALLOW_KIND_CHANGE);
+        self.behavior = behavior;
+        forget_unless(history, &mut self.previous_ids);
+        forget_unless(prefixes, &mut self.prefixes);
+        forget_unless(suffixes, &mut self.suffixes);
+        forget_unless(refs, &mut self.referred_by);
+        self.remove_build_annotations();
+    }
+
+    /// Removes the annotations that [`Resource::expose_build_annotations`] wrote, and the map if
+    /// nothing else is left in it; the fields stay.
+    pub(crate) fn remove_build_annotations(&mut self) {
+        let Some(metadata) = self.node.get_mut("metadata").and_then(Node::as_map_mut) else {
+            return;
+        };
+        let Some(annotations) = metadata.get_mut("annotations").and_then(Node::as_map_mut) else {
+            return;
+        };
+        let before = annotations.len();
+        annotations.entries_mut().retain(|entry| {
+            let name = entry.key.text.strip_prefix(BUILD_ANNOTATION_PREFIX);
+            name.is_none_or(|name| !KNOWN.contains(&name))
+        });
+        if annotations.is_empty() && before > 0 {
+            metadata.remove("annotations");
+        }
+    }
+
+    fn build_annotations(&self) -> Vec<(&'static str, String)> {
+        let mut pairs = Vec::new();
+        if !self.previous_ids.is_empty() {
+            let all = |part: fn(&super::resource::PreviousId) -> &Text| {
+                let parts: Vec<&str> = self.previous_ids.iter().map(|id| &**part(id)).collect();
+                parts.join(",")
+            };
+            pairs.push((PREVIOUS_NAMES, all(|id| &id.name)));
+            pairs.push((PREVIOUS_NAMESPACES, all(|id| &id.namespace)));
+            pairs.push((PREVIOUS_KINDS, all(|id| &id.kind)));
+        }
+        let mut add = |name, value: String| {
+            if !value.is_empty() {
+                pairs.push((name, value));
+            }
+        };
+        add(PREFIXES, self.prefixes.join(","));
+        add(SUFFIXES, self.suffixes.join(","));
+        let refs: Vec<String> = self.referred_by.iter().map(ToString::to_string).collect();
+        add(REFERRED_BY, refs.join(","));
+        add(BEHAVIOR, self.behavior.map_or_else(String::new, |b| b.as_str().to_owned()));
+        let switch = |on: bool| if on { ENABLED.to_owned() } else { String::new() };
+        add(NEEDS_HASH, switch(self.needs_hash));
+        add(ALLOW_NAME_CHANGE, switch(self.allow_name_change));
+        add(ALLOW_KIND_CHANGE, switch(self.allow_kind_change));
+        pairs
+    }
+
+    fn build_annotation(&self, name: &str) -> Option<Text> {
+        self.annotation(&format!("{BUILD_ANNOTATION_PREFIX}{name}")).cloned()
+    }
+
+    fn is_enabled(&self, name: &str) -> bool {
+        self.build_annotation(name).is_some_and(|value| &*value == ENABLED)
+    }
+}
+
+const KNOWN: [&str; 10] = [
+    PREVIOUS_KINDS,
+    PREVIOUS_NAMES,
+    PREVIOUS_NAMESPACES,
+    PREFIXES,
+    SUFFIXES,
+    REFERRED_BY,
+    BEHAVIOR,
+    NEEDS_HASH,
+    ALLOW_NAME_CHANGE,
+    ALLOW_KIND_CHANGE,
+];
+
+fn forget_unless<T>(known: bool, list: &mut Vec<T>) {
+    if !known {
+        list.clear();
+    }
+}
+
+/// A map of the metadata, whose values become strings (kyaml's `SetLabels(GetLabels())`).
+pub(crate) fn stringify(map: &mut Map) {
+    for entry in map.entries_mut() {
+        let text = entry.value.as_text().cloned().unwrap_or_default();
+        let mut value = Node::string(text, entry.value.origin);
+        value.quote_if_yaml_1_1_differs();
+        entry.value = value;
+    }
+}
