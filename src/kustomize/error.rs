@@ -87,6 +87,14 @@ impl BuildError {
         self
     }
 
+    /// The same error at `origin`, wherever it was.
+    #[must_use]
+    pub fn moved_to(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self.column = 0;
+        self
+    }
+
     /// The same error at a file, line and column, unless it has a place.
     #[must_use]
     pub fn at_file(mut self, file: &str, line: u32, column: u32) -> Self {

@@ -19,7 +19,7 @@ use crate::yaml::scalar::{Resolved, Rules, resolve};
 use crate::yaml::tree::{self, Kind, NodeId, Tree, YamlError};
 
 pub(crate) use documents::split_documents;
-pub(crate) use resources::{inline_resources, resources, resources_of};
+pub(crate) use resources::{check_metadata, inline_resources, resources, resources_of};
 
 /// Reads the first document of a kustomization file or of another text that version 2 reads. An
 /// empty text is null.

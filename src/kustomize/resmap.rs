@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use super::error::{BuildError, BuildErrorKind};
 use super::node::Text;
+use super::origin::Origin;
 use super::resource::{Behavior, Resource, ResourceId};
 
 /// What makes two resources the same one: group/version, kind, name, effective namespace.
@@ -79,6 +80,23 @@ impl ResMap {
             .at(resource.origin));
         }
         self.resources.push(resource);
+        Ok(())
+    }
+
+    /// Refuses two resources of one identity, after something may have changed names.
+    ///
+    /// # Errors
+    /// [`BuildErrorKind::Conflict`] at `origin`.
+    pub fn check_conflicts(&mut self, origin: Origin) -> Result<(), BuildError> {
+        let mut known = HashSet::with_capacity(self.resources.len());
+        for resource in &self.resources {
+            let id = resource.current_id();
+            if !known.insert(key_of(&id)) {
+                let message = format!("two resources have the id {id}");
+                return Err(BuildError::new(BuildErrorKind::Conflict, message).at(origin));
+            }
+        }
+        self.known = Some(known);
         Ok(())
     }
 

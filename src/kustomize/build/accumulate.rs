@@ -12,13 +12,14 @@ use super::generators;
 use super::hash::add_name_suffixes;
 use super::name_reference::fix_references;
 use super::plugins;
+use super::schema::Schemas;
 use super::transformer_config::TransformerConfig;
 use super::transformers;
 use super::vars::VarSet;
+use super::{finish, order};
 use crate::kustomize::error::{BuildError, BuildErrorKind, Warning};
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::Resource;
-use crate::kustomize::scope::Scopes;
 use crate::kustomize::source_tree::{KustomizationFile, SourceTree, display_directory};
 use crate::kustomize::types::{Kind, Located};
 
@@ -57,7 +58,7 @@ pub(super) fn build_root(
     warnings: &RefCell<Vec<Warning>>,
 ) -> Result<Vec<Resource>, BuildError> {
     let loader = Loader::new(tree, overlay)?;
-    let context = Context::new(loader, Scopes::builtin(), warnings);
+    let context = Context::new(loader, Schemas::builtin(), warnings);
     let target = Target::load(context)?;
     let mut accumulated = target.accumulate(Accumulator::default())?;
     let resources = accumulated.resources.resources_mut();
@@ -65,6 +66,9 @@ pub(super) fn build_root(
     fix_references(resources, &accumulated.config.name_reference)?;
     let specs = &accumulated.config.var_reference;
     accumulated.vars.resolve(resources, specs, &target.context)?;
+    finish::drop_local(resources)?;
+    order::sort(resources, target.file.kustomization.sort_options.as_ref())?;
+    finish::clean_annotations(resources, |key| !finish::HISTORY.contains(&key));
     Ok(accumulated.resources.into_resources())
 }
 

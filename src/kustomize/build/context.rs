@@ -4,6 +4,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::schema::Schemas;
+
 use crate::kustomize::error::{BuildError, BuildErrorKind, Warning, WarningKind};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::read;
@@ -32,21 +34,28 @@ pub(crate) struct Context<'a> {
     pub(crate) loader: Loader<'a>,
     /// Which kinds have no namespace.
     pub(crate) scopes: Scopes,
+    /// The schema that resources are merged by.
+    pub(crate) schemas: Schemas,
     warnings: &'a RefCell<Vec<Warning>>,
 }
 
 impl<'a> Context<'a> {
     pub(super) fn new(
         loader: Loader<'a>,
-        scopes: Scopes,
+        schemas: Schemas,
         warnings: &'a RefCell<Vec<Warning>>,
     ) -> Self {
-        Self { loader, scopes, warnings }
+        Self { loader, scopes: schemas.scopes(), schemas, warnings }
     }
 
     /// The same for another directory.
     pub(super) fn with_loader(&self, loader: Loader<'a>) -> Self {
-        Self::new(loader, self.scopes.clone(), self.warnings)
+        Self {
+            loader,
+            scopes: self.scopes.clone(),
+            schemas: self.schemas.clone(),
+            warnings: self.warnings,
+        }
     }
 
     /// Says something that kustomize accepts and that is probably not meant.
@@ -65,7 +74,14 @@ impl<'a> Context<'a> {
     /// # Errors
     /// As [`Loader::load`], and for a text that holds no Kubernetes objects.
     pub(crate) fn load_resources(&self, path: &Located) -> Result<Vec<Resource>, BuildError> {
-        let file = self.loader.load(path)?;
+        self.resources_of_file(self.loader.load(path)?)
+    }
+
+    /// The resources of a file that was found.
+    ///
+    /// # Errors
+    /// For a text that holds no Kubernetes objects.
+    pub(crate) fn resources_of_file(&self, file: &SourceFile) -> Result<Vec<Resource>, BuildError> {
         Ok(self.make_resources(read::resources(file)?))
     }
 
@@ -74,7 +90,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// For a text that holds no Kubernetes objects.
     pub(crate) fn inline_resources(&self, text: &Located) -> Result<Vec<Resource>, BuildError> {
-        Ok(self.make_resources(read::inline_resources(text, text.origin)?))
+        Ok(self.make_resources(read::inline_resources(text)?))
     }
 
     fn make_resources(&self, nodes: Vec<crate::kustomize::node::Node>) -> Vec<Resource> {

@@ -15,13 +15,13 @@ mod typed;
 use std::borrow::Cow;
 
 use self::scalar::{Context, write_string};
-use self::typed::{Typed, typed};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Entry, Map, Node, Value};
 use crate::kustomize::resource::Resource;
 
-pub(crate) use self::number::json_float;
-pub(crate) use self::typed::{Typed as JsonValue, typed as json_value};
+pub(crate) use self::number::{format_g, json_float};
+pub(crate) use self::scalar::style_of;
+pub(crate) use self::typed::{Typed, typed, typed_by};
 
 /// The longest key that is written without `?`.
 const MAX_SIMPLE_KEY: usize = 128;
@@ -200,7 +200,8 @@ impl<'n> Emitter<'n> {
             None => Ok(()),
             Some(entry) => {
                 let key = &entry.key.text;
-                let message = format!("the key {key} is not a string; write it in quotes: \"{key}\"");
+                let message =
+                    format!("the key {key} is not a string; write it in quotes: \"{key}\"");
                 Err(BuildError::new(BuildErrorKind::Emit, message).at(entry.value.origin))
             }
         }

@@ -10,6 +10,10 @@ use crate::kustomize::resource::{BUILD_ANNOTATION_PREFIX, Resource};
 /// The annotation that keeps a resource out of the output, unless it is `false`.
 const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 
+/// Where `buildMetadata` writes down where a resource comes from and what changed it.
+pub(super) const HISTORY: [&str; 2] =
+    ["config.kubernetes.io/origin", "alpha.config.kubernetes.io/transformations"];
+
 /// Annotations of other kyaml programs that kustomize does not print.
 const FOREIGN: [&str; 3] =
     ["config.kubernetes.io/path", "config.kubernetes.io/index", "config.k8s.io/id"];

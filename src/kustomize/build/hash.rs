@@ -46,14 +46,19 @@ pub(crate) fn add_name_suffixes(resources: &mut [Resource]) -> Result<(), BuildE
 
 /// A field of the object that is hashed.
 enum Field<'a> {
+    /// No field.
+    Nothing,
     Text(Text),
     /// A map, or its text where it is none.
     Value(&'a Node),
 }
 
+/// The name is always empty: kustomize looks for a field called `metadata/name`.
+const NAME: (&str, Field<'static>) = ("name", Field::Nothing);
+
 fn field_at<'a>(node: &'a Node, path: &[&str]) -> Field<'a> {
     match node.lookup(path) {
-        None => Field::Text(Text::from("")),
+        None => Field::Nothing,
         Some(node) => match node.as_text() {
             Some(text) => Field::Text(Text::clone(text)),
             None => Field::Value(node),
@@ -70,7 +75,7 @@ fn config_map_fields(resource: &Resource) -> Vec<(&'static str, Field<'_>)> {
     }
     fields.push(("data", field_at(node, &["data"])));
     fields.push(("kind", Field::Text(Text::from("ConfigMap"))));
-    fields.push(("name", field_at(node, &["metadata", "name"])));
+    fields.push(NAME);
     fields
 }
 
@@ -79,7 +84,7 @@ fn secret_fields(resource: &Resource) -> Vec<(&'static str, Field<'_>)> {
     let mut fields = vec![
         ("data", field_at(node, &["data"])),
         ("kind", Field::Text(Text::from("Secret"))),
-        ("name", field_at(node, &["metadata", "name"])),
+        NAME,
     ];
     if let strings @ Field::Value(_) = field_at(node, &["stringData"]) {
         fields.push(("stringData", strings));
@@ -97,6 +102,7 @@ fn encode(fields: &[(&str, Field<'_>)]) -> Result<String, String> {
         go_json::write_string(&mut out, key);
         out.push(':');
         match field {
+            Field::Nothing => out.push_str("\"\""),
             Field::Text(text) => go_json::write_string(&mut out, text),
             // Kyaml reads the value into a map; a list does not fit and leaves nothing.
             Field::Value(node) if node.as_map().is_none() => out.push_str("null"),

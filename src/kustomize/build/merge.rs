@@ -21,11 +21,7 @@ use crate::kustomize::node::{Entry, Map, Node, Scalar, Style, Tag, Value};
 /// # Errors
 /// [`BuildErrorKind::Patch`] where the patch has a map, list or scalar in place of another, or an
 /// unknown `$patch`.
-pub(crate) fn merge(
-    target: &mut Node,
-    patch: Node,
-    schemas: &Schemas,
-) -> Result<bool, BuildError> {
+pub(crate) fn merge(target: &mut Node, patch: Node, schemas: &Schemas) -> Result<bool, BuildError> {
     let walker = Walker { schemas };
     let dest = std::mem::replace(target, Node::null(target.origin));
     match walker.walk(Sources::Two(Some(dest), Some(patch)), None)? {
@@ -196,12 +192,12 @@ impl<'s> Walker<'s> {
             }
             let origin = entry.value.origin;
             let old = std::mem::replace(&mut entry.value, Node::null(origin));
-            let style = scalar_style(&old);
+            let written = old.as_scalar().map_or((Style::Plain, 0), |s| (s.style, s.shared));
             let merged = self.walk(Sources::Two(Some(old), patch), field.flatten())?;
             match merged.filter(|merged| merged.keep_null || !merged.node.is_null()) {
                 Some(merged) => {
                     entry.value = merged.node;
-                    set_style(&mut entry.value, style);
+                    keep_writing(&mut entry.value, written);
                     at += 1;
                 }
                 None => {
@@ -227,7 +223,7 @@ impl<'s> Walker<'s> {
         let merged = self.walk(Sources::Two(None, Some(entry.value)), field)?;
         if let Some(mut merged) = merged.filter(|merged| !merged.node.is_null()) {
             merged.node.quote_if_yaml_1_1_differs();
-            let key = Scalar { text: entry.key.text, tag: Tag::Unset, style: entry.key.style };
+            let key = Scalar { style: entry.key.style, ..Scalar::untagged(entry.key.text) };
             map.entries_mut().push(Entry { key, value: merged.node });
         }
         Ok(())
@@ -257,6 +253,7 @@ impl<'s> Walker<'s> {
 
     /// The fields of a map that is both: nulls and deleted maps go.
     fn same_fields(&self, mut node: Node, schema: Option<Schema<'s>>) -> Outcome {
+        let origin = node.origin;
         if let Some(map) = node.as_map_mut() {
             let mut at = 0;
             while at < map.len() {
@@ -266,7 +263,7 @@ impl<'s> Walker<'s> {
                 }
                 let entry = &mut map.entries_mut()[at];
                 let field = schema.and_then(|schema| schema.field(&entry.key.text));
-                let value = std::mem::replace(&mut entry.value, Node::null(node.origin));
+                let value = std::mem::replace(&mut entry.value, Node::null(origin));
                 match self.walk_same(value, field)?.filter(|merged| !merged.node.is_null()) {
                     Some(merged) => {
                         entry.value = merged.node;
@@ -308,15 +305,12 @@ fn take_first(entries: &mut Vec<Entry>, key: &str) -> Option<Node> {
     Some(entries.remove(at).value)
 }
 
-fn scalar_style(node: &Node) -> Style {
-    node.as_scalar().map_or(Style::Plain, |scalar| scalar.style)
-}
-
 /// A field that is set keeps its style, whatever is set (`FieldSetter`): a number in place of a
-/// quoted one becomes a string.
-fn set_style(node: &mut Node, style: Style) {
+/// quoted one becomes a string. It also stays one value with the others it was one with.
+fn keep_writing(node: &mut Node, (style, shared): (Style, u32)) {
     if let Some(scalar) = node.as_scalar_mut() {
         scalar.style = style;
+        scalar.shared = shared;
     }
 }
 

@@ -114,14 +114,12 @@ fn sort_legacy(resources: &mut Vec<Resource>, order: &KindOrder<'_>) {
 
 fn key_of(resource: &Resource, order: &KindOrder<'_>) -> Key {
     let id = resource.current_id();
-    let or = |text: &str, missing: &str| if text.is_empty() { missing.to_owned() } else { text.to_owned() };
+    let or = |text: &str, missing: &str| {
+        if text.is_empty() { missing.to_owned() } else { text.to_owned() }
+    };
     let gvk = [or(id.group(), "~G"), or(id.version(), "~V"), or(&id.kind, "~K")].join("_");
-    let kind = [
-        or(&id.kind, "[noKind]"),
-        or(id.version(), "[noVer]"),
-        or(id.group(), "[noGrp]"),
-    ]
-    .join(".");
+    let kind = [or(&id.kind, "[noKind]"), or(id.version(), "[noVer]"), or(id.group(), "[noGrp]")]
+        .join(".");
     let text = [kind, or(&id.namespace, "~X"), or(&id.name, "~N")].join("|");
     Key { rank: order.rank(&id.kind), id, gvk, text }
 }
@@ -130,11 +128,8 @@ fn compare(a: &Key, b: &Key) -> Ordering {
     if a.id.api_version == b.id.api_version && a.id.kind == b.id.kind {
         return a.text.cmp(&b.text);
     }
-    let by_gvk = if is_core_namespace_pair(&a.id, &b.id) {
-        b.gvk.cmp(&a.gvk)
-    } else {
-        a.gvk.cmp(&b.gvk)
-    };
+    let by_gvk =
+        if is_core_namespace_pair(&a.id, &b.id) { b.gvk.cmp(&a.gvk) } else { a.gvk.cmp(&b.gvk) };
     a.rank.cmp(&b.rank).then(by_gvk)
 }
 

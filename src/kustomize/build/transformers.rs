@@ -8,6 +8,7 @@ use super::context::Context;
 use super::images::set_images;
 use super::labels::{set_labels, specs_of};
 use super::namespace::{NamespaceTransformer, RoleBindingSubjects};
+use super::patches;
 use super::prefix_suffix::{Affix, add_affix};
 use super::replacements::replace;
 use super::replicas::set_replicas;
@@ -26,7 +27,13 @@ pub(super) fn run_builtin(
     config: &TransformerConfig,
     context: &Context<'_>,
 ) -> Result<(), BuildError> {
-    // patchesStrategicMerge, patches
+    for entry in &fields.patches_strategic_merge {
+        let patch = patches::load_strategic(entry, context)?;
+        patches::apply_named_as_text(&patch, resources, context)?;
+    }
+    for entry in &fields.patches {
+        patches::apply(&patches::load(entry, context)?, resources, context)?;
+    }
     NamespaceTransformer {
         namespace: &fields.namespace,
         specs: &config.namespace,
@@ -45,7 +52,9 @@ pub(super) fn run_builtin(
     }
     set_labels(resources, &fields.common_labels, &config.common_labels)?;
     set_annotations(resources, &fields.common_annotations, &config.common_annotations)?;
-    // patchesJson6902
+    for entry in &fields.patches_json_6902 {
+        patches::apply(&patches::load_json(entry, context)?, resources, context)?;
+    }
     for replica in &fields.replicas {
         set_replicas(resources, replica, &config.replicas)?;
     }

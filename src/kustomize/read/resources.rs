@@ -11,6 +11,7 @@ use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Text, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::source_tree::SourceFile;
+use crate::kustomize::types::Located;
 use crate::yaml::scalar::Rules;
 use crate::yaml::tree;
 
@@ -23,14 +24,22 @@ pub(crate) fn resources(file: &SourceFile) -> Result<Vec<Node>, BuildError> {
     resources_of(text_of(file)?, Origin::new(file.id, 1))
 }
 
-/// The objects of a text that stands in another file, all at the place where it starts.
+/// The objects of a text that stands in a kustomization file. Where its lines are not lines of the
+/// file, every value is at the place of the whole text.
 ///
 /// # Errors
 /// As [`resources`].
-pub(crate) fn inline_resources(text: &str, place: Origin) -> Result<Vec<Node>, BuildError> {
-    let mut nodes = resources_of(text, Origin::new(place.file, 0))?;
-    nodes.iter_mut().for_each(|node| node.set_origin_deep(place));
-    Ok(nodes)
+pub(crate) fn inline_resources(text: &Located) -> Result<Vec<Node>, BuildError> {
+    match text.content_start() {
+        Some(start) => resources_of(text, start),
+        None => {
+            let place = text.origin;
+            let mut nodes = resources_of(text, Origin::new(place.file, 0))
+                .map_err(|error| error.moved_to(place))?;
+            nodes.iter_mut().for_each(|node| node.set_origin_deep(place));
+            Ok(nodes)
+        }
+    }
 }
 
 /// The objects of a text whose first line is at `start`.

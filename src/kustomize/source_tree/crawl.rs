@@ -211,7 +211,7 @@ impl<'a> Crawler<'a> {
     fn plugin(&mut self, root: &str, entry: &Located) {
         let documents = match self.follow(root, entry) {
             Some(file) => read::resources(&file),
-            None => read::inline_resources(entry, entry.origin),
+            None => read::inline_resources(entry),
         };
         for document in documents.unwrap_or_default() {
             for reference in plugin_references(&document) {

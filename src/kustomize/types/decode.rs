@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Node, Scalar, Tag, Text, Value};
+use crate::kustomize::node::{Node, Scalar, Style, Tag, Text, Value};
 use crate::kustomize::origin::Origin;
 use crate::yaml::scalar::{Resolved, Rules, resolve};
 
@@ -17,6 +17,18 @@ pub struct Located {
     pub text: Text,
     /// The file and line of the value.
     pub origin: Origin,
+    /// How it is written.
+    pub style: Style,
+}
+
+impl Located {
+    /// Where the first line of the text stands; `None` where its lines are not those of the file
+    /// (all but literal blocks).
+    #[must_use]
+    pub fn content_start(&self) -> Option<Origin> {
+        (self.style == Style::Literal && self.origin.line > 0)
+            .then(|| Origin::new(self.origin.file, self.origin.line + 1))
+    }
 }
 
 impl Deref for Located {
@@ -206,9 +218,11 @@ fn describe_scalar(scalar: &Scalar) -> &'static str {
 impl Decode for Located {
     fn decode(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
         match node.as_scalar() {
-            Some(scalar) if describe_scalar(scalar) == "a string" => {
-                Ok(Self { text: Text::clone(&scalar.text), origin: node.origin })
-            }
+            Some(scalar) if describe_scalar(scalar) == "a string" => Ok(Self {
+                text: Text::clone(&scalar.text),
+                origin: node.origin,
+                style: scalar.style,
+            }),
             _ => Err(wrong_type(node, "a string", path)),
         }
     }

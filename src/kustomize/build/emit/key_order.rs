@@ -58,7 +58,9 @@ pub(crate) fn key_less(a: &str, b: &str) -> bool {
     if a.is_ascii() && b.is_ascii() {
         let (a, b) = (a.as_bytes(), b.as_bytes());
         match (a.get(common), b.get(common)) {
-            (Some(x), Some(y)) if x.is_ascii_alphabetic() && y.is_ascii_alphabetic() => return x < y,
+            (Some(x), Some(y)) if x.is_ascii_alphabetic() && y.is_ascii_alphabetic() => {
+                return x < y;
+            }
             (None, _) | (_, None) => return a.len() < b.len(),
             _ => {}
         }
@@ -122,7 +124,8 @@ mod tests {
     /// The order in which kustomize 5.8.1 prints these keys of a config map.
     #[test]
     fn letters_come_last_and_numbers_count() {
-        let sorted = ["-", ".", "1", "2", "10", "A", "B", "a", "a-b", "a.b", "a1", "a2", "a10", "ab"];
+        let sorted =
+            ["-", ".", "1", "2", "10", "A", "B", "a", "a-b", "a.b", "a1", "a2", "a10", "ab"];
         for (index, a) in sorted.iter().enumerate() {
             for b in &sorted[index + 1..] {
                 assert!(key_less(a, b), "{a} before {b}");

@@ -32,7 +32,7 @@ pub(crate) fn json_float(float: f64) -> String {
 }
 
 /// Go's `strconv.FormatFloat(float, 'g', -1, 64)`: with an exponent below -4 and from 6 on.
-fn format_g(float: f64) -> String {
+pub(crate) fn format_g(float: f64) -> String {
     let scientific = format!("{float:e}");
     let exponent = scientific.split_once('e').and_then(|(_, text)| text.parse::<i32>().ok());
     if exponent.is_some_and(|exponent| (-4..6).contains(&exponent)) {

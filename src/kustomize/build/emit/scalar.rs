@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use super::pad;
+use crate::kustomize::node::Style;
 use crate::yaml::scalar::{Resolved, Rules, resolve, timestamp};
 
 /// The column behind which a blank becomes a line break.
@@ -49,6 +50,23 @@ pub(super) fn write_string(out: &mut String, text: &str, indent: usize, context:
     }
 }
 
+/// The style that go-yaml version 3 gives a string.
+pub(crate) fn style_of(text: &str) -> Style {
+    let allowed = analyze(text);
+    let is_old_bool = || resolve(text, Rules::Kustomization) != Resolved::Str;
+    if text.contains('\n') {
+        if allowed.block { Style::Literal } else { Style::DoubleQuoted }
+    } else if !resolves_to_string(text) || is_old_bool() {
+        Style::DoubleQuoted
+    } else if allowed.plain {
+        Style::Plain
+    } else if allowed.single_quoted {
+        Style::SingleQuoted
+    } else {
+        Style::DoubleQuoted
+    }
+}
+
 /// Whether a key has to be written behind `?`.
 pub(super) fn is_multiline(text: &str) -> bool {
     text.contains(is_break)
@@ -75,7 +93,8 @@ fn is_base_60(text: &str) -> bool {
     let first = parts.next().unwrap_or("");
     let is_number = first.starts_with(|c: char| c.is_ascii_digit())
         && first.bytes().all(|b| b.is_ascii_digit() || b == b'_');
-    let Some((last, middle)) = parts.collect::<Vec<_>>().split_last().map(|(l, m)| (*l, m.to_vec()))
+    let Some((last, middle)) =
+        parts.collect::<Vec<_>>().split_last().map(|(l, m)| (*l, m.to_vec()))
     else {
         return false;
     };
@@ -123,8 +142,8 @@ fn analyze(text: &str) -> Allowed {
 /// Whether a plain scalar must not start with `first`.
 fn is_indicator(first: u8, second: Option<u8>) -> bool {
     match first {
-        b'#' | b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\'' | b'"'
-        | b'%' | b'@' | b'`' => true,
+        b'#' | b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\''
+        | b'"' | b'%' | b'@' | b'`' => true,
         b'?' | b':' | b'-' => matches!(second, None | Some(b' ' | b'\t')),
         _ => false,
     }

@@ -27,6 +27,14 @@ pub(crate) enum Typed<'n> {
 /// [`BuildErrorKind::Emit`] for infinities, NaN, broken `!!binary`, and a text that is not of its
 /// tag's type.
 pub(crate) fn typed(scalar: &Scalar) -> Result<Typed<'_>, BuildError> {
+    typed_by(scalar, Rules::Resource)
+}
+
+/// As [`typed`], for a scalar that was read by other rules.
+///
+/// # Errors
+/// As [`typed`].
+pub(crate) fn typed_by(scalar: &Scalar, rules: Rules) -> Result<Typed<'_>, BuildError> {
     let text = &*scalar.text;
     match scalar.tag {
         Tag::Binary => return binary(text),
@@ -36,22 +44,22 @@ pub(crate) fn typed(scalar: &Scalar) -> Result<Typed<'_>, BuildError> {
         _ => {}
     }
     match scalar.tag {
-        Tag::Str | Tag::Merge | Tag::Binary | Tag::Unset => resolved(scalar),
-        Tag::Float => match resolve(text, Rules::Resource) {
+        Tag::Str | Tag::Merge | Tag::Binary | Tag::Unset => resolved(text, rules),
+        Tag::Float => match resolve(text, rules) {
             #[expect(clippy::cast_precision_loss, reason = "go-yaml rounds it so too")]
             Resolved::Int(int) => Ok(Typed::Float(int as f64)),
             Resolved::Float(float) => finite(float),
             _ => Err(mistyped(text, "!!float")),
         },
-        Tag::Null => match resolve(text, Rules::Resource) {
+        Tag::Null => match resolve(text, rules) {
             Resolved::Null => Ok(Typed::Null),
             _ => Err(mistyped(text, "!!null")),
         },
-        Tag::Bool => match resolve(text, Rules::Resource) {
+        Tag::Bool => match resolve(text, rules) {
             Resolved::Bool(value) => Ok(Typed::Bool(value)),
             _ => Err(mistyped(text, "!!bool")),
         },
-        Tag::Int => match resolve(text, Rules::Resource) {
+        Tag::Int => match resolve(text, rules) {
             Resolved::Int(int) => Ok(Typed::Int(int)),
             _ => Err(mistyped(text, "!!int")),
         },
@@ -62,9 +70,8 @@ pub(crate) fn typed(scalar: &Scalar) -> Result<Typed<'_>, BuildError> {
     }
 }
 
-fn resolved(scalar: &Scalar) -> Result<Typed<'_>, BuildError> {
-    let text = &*scalar.text;
-    match resolve(text, Rules::Resource) {
+fn resolved(text: &str, rules: Rules) -> Result<Typed<'_>, BuildError> {
+    match resolve(text, rules) {
         Resolved::Null => Ok(Typed::Null),
         Resolved::Bool(value) => Ok(Typed::Bool(value)),
         Resolved::Int(int) => Ok(Typed::Int(int)),
@@ -94,9 +101,8 @@ fn string(text: &str) -> Result<Typed<'_>, BuildError> {
     if !text.bytes().any(may_be_special) {
         return Ok(Typed::Str(text.into()));
     }
-    let refused = |c: &char| {
-        matches!(c, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}')
-    };
+    let refused =
+        |c: &char| matches!(c, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
     if let Some(c) = text.chars().find(refused) {
         let message = format!("the control character {:?} cannot be printed", c);
         return Err(BuildError::new(BuildErrorKind::Emit, message));

@@ -41,9 +41,9 @@ impl Arena {
 
     fn has_values(&self, id: usize, keys: &[&str], values: &[Text]) -> bool {
         self.nodes[id].as_map().is_some_and(|map| {
-            keys.iter().zip(values).all(|(key, value)| {
-                map.get(key).is_some_and(|node| value_of(node) == &**value)
-            })
+            keys.iter()
+                .zip(values)
+                .all(|(key, value)| map.get(key).is_some_and(|node| value_of(node) == &**value))
         })
     }
 
@@ -196,7 +196,8 @@ impl<'s> Walker<'s> {
     /// A list that is the target's and the patch's at once.
     pub(super) fn same_list(&self, node: Node, schema: ListSchema<'s>) -> Outcome {
         let origin = node.origin;
-        let mut lists = Lists { arena: Arena::default(), dest: Vec::new(), patch: None, same: true };
+        let mut lists =
+            Lists { arena: Arena::default(), dest: Vec::new(), patch: None, same: true };
         lists.dest = lists.arena.add(items_of(node));
         let items = self.set_elements(lists, schema)?;
         Ok(Merged::of(Node::seq(items, origin), From::Patch))
@@ -271,7 +272,8 @@ impl<'s> Walker<'s> {
                 self.walk(Sources::Two(dest, patch), field)?
             }
         };
-        let merged = merged.filter(|m| !m.node.is_null() && !m.node.as_map().is_some_and(Map::is_empty));
+        let merged =
+            merged.filter(|m| !m.node.is_null() && !m.node.as_map().is_some_and(Map::is_empty));
         let Some(Merged { mut node, from, .. }) = merged else {
             lists.arena.set(&mut lists.dest, None, keys, values)?;
             return Ok(None);

@@ -1,0 +1,264 @@
+//! Values of a JSON patch: from and to JSON, by pointer, and compared as the Go library does.
+
+use serde_json::Value as Json;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+use crate::kustomize::build::emit::{Typed, format_g, json_float, style_of, typed_by};
+use crate::kustomize::build::go_json;
+use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::node::{Entry, Map, Node, Scalar, Tag, Text, Value};
+use crate::kustomize::origin::Origin;
+use crate::yaml::scalar::Rules;
+
+/// The container that a pointer leads into, and the last key. `None` where there is none.
+pub(super) fn locate<'n>(document: &'n mut Node, path: &str) -> Option<(&'n mut Node, String)> {
+    let mut parts: Vec<&str> = path.split('/').skip(1).collect();
+    let key = unescape(parts.pop()?);
+    let mut at = document;
+    for part in parts {
+        let part = unescape(part);
+        at = match &mut at.value {
+            Value::Map(map) => map.get_mut(&part)?,
+            Value::Seq(items) => {
+                let index = parse_index(&part, items.len()).ok()?;
+                items.get_mut(index)?
+            }
+            Value::Scalar(_) => return None,
+        };
+    }
+    at.as_scalar().is_none().then_some((at, key))
+}
+
+fn unescape(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
+}
+
+/// The place of an existing item; negative indexes count from the end.
+pub(super) fn parse_index(key: &str, length: usize) -> Result<usize, String> {
+    index_in(key, length).and_then(|index| {
+        if index < length { Ok(index) } else { Err(format!("there is no item {key}")) }
+    })
+}
+
+fn index_in(key: &str, length: usize) -> Result<usize, String> {
+    let index: i64 = key.parse().map_err(|_| format!("'{key}' is not an index of a list"))?;
+    let wanted = if index < 0 { index + i64::try_from(length).unwrap_or(i64::MAX) } else { index };
+    usize::try_from(wanted).map_err(|_| format!("there is no item {key}"))
+}
+
+/// Adds a value to a container.
+pub(super) fn add(container: &mut Node, key: &str, value: Node) -> Result<(), String> {
+    match &mut container.value {
+        Value::Map(map) => map.insert(key, value),
+        Value::Seq(items) if key == "-" => items.push(value),
+        Value::Seq(items) => {
+            let index = index_in(key, items.len() + 1)?;
+            if index > items.len() {
+                return Err(format!("there is no place {key} in a list of {}", items.len()));
+            }
+            items.insert(index, value);
+        }
+        Value::Scalar(_) => return Err("the path does not exist".to_owned()),
+    }
+    Ok(())
+}
+
+/// The JSON that Go makes of a value.
+///
+/// # Errors
+/// [`BuildErrorKind::Emit`] for what JSON cannot hold: keys that are no strings or stand twice,
+/// numbers that are none.
+pub(super) fn json_of(node: &Node, rules: Rules) -> Result<String, BuildError> {
+    let mut out = String::new();
+    write(&mut out, node, rules, true)?;
+    Ok(out)
+}
+
+fn write(out: &mut String, node: &Node, rules: Rules, root: bool) -> Result<(), BuildError> {
+    match &node.value {
+        Value::Scalar(scalar) => {
+            let value = typed_by(scalar, rules).map_err(|error| error.at(node.origin))?;
+            out.push_str(&scalar_json(&value));
+        }
+        Value::Seq(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write(out, item, rules, false)?;
+            }
+            out.push(']');
+        }
+        Value::Map(map) => {
+            out.push('{');
+            for (index, entry) in map.entries().iter().enumerate() {
+                check_key(map, index, rules, root)?;
+                if index > 0 {
+                    out.push(',');
+                }
+                go_json::write_string(out, &entry.key.text);
+                out.push(':');
+                write(out, &entry.value, rules, false)?;
+            }
+            out.push('}');
+        }
+    }
+    Ok(())
+}
+
+fn check_key(map: &Map, index: usize, rules: Rules, root: bool) -> Result<(), BuildError> {
+    let entry = &map.entries()[index];
+    let refuse = |message: String| {
+        Err(BuildError::new(BuildErrorKind::Emit, message).at(entry.value.origin))
+    };
+    let key = &entry.key.text;
+    if rules == Rules::Kustomization {
+        return Ok(());
+    }
+    if !root && !matches!(typed_by(&entry.key, rules), Ok(Typed::Str(_))) {
+        return refuse(format!("the key {key} is not a string; write it in quotes: \"{key}\""));
+    }
+    if map.position(key) != Some(index) {
+        return refuse(format!("the key \"{key}\" stands twice in one object"));
+    }
+    Ok(())
+}
+
+fn scalar_json(value: &Typed<'_>) -> String {
+    match value {
+        Typed::Null => "null".to_owned(),
+        Typed::Bool(value) => value.to_string(),
+        Typed::Int(int) => int.to_string(),
+        Typed::Float(float) => json_float(*float),
+        Typed::Str(text) => {
+            let mut out = String::new();
+            go_json::write_string(&mut out, text);
+            out
+        }
+    }
+}
+
+/// A value of a patch.
+///
+/// # Errors
+/// In words, for a number that float64 cannot hold.
+pub(super) fn node_of(json: &str, origin: Origin) -> Result<Node, String> {
+    let value: Json = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    Ok(from_json(value, origin))
+}
+
+fn from_json(value: Json, origin: Origin) -> Node {
+    match value {
+        Json::Null => Node::null(origin),
+        Json::Bool(value) => plain(value.to_string(), Tag::Bool, origin),
+        Json::Number(number) => {
+            // Kept as it is until the whole resource goes through float64.
+            let text = number.to_string();
+            let tag = if number.is_f64() { Tag::Float } else { Tag::Int };
+            plain(text, tag, origin)
+        }
+        Json::String(text) => string(text, origin),
+        Json::Array(items) => {
+            Node::seq(items.into_iter().map(|item| from_json(item, origin)).collect(), origin)
+        }
+        Json::Object(members) => {
+            let mut map = Map::with_capacity(members.len());
+            for (key, value) in members {
+                let key = Scalar { style: style_of(&key), ..Scalar::string(key) };
+                map.entries_mut().push(Entry { key, value: from_json(value, origin) });
+            }
+            Node::map(map, origin)
+        }
+    }
+}
+
+fn plain(text: String, tag: Tag, origin: Origin) -> Node {
+    Node::scalar(untyped(text, tag), origin)
+}
+
+fn string(text: String, origin: Origin) -> Node {
+    Node::scalar(Scalar { style: style_of(&text), ..Scalar::string(text) }, origin)
+}
+
+/// What remains of a value after Go's JSON has read it into maps and go-yaml has written it.
+///
+/// # Errors
+/// [`BuildErrorKind::Emit`] as for [`json_of`].
+pub(super) fn through_float64(node: &mut Node) -> Result<(), BuildError> {
+    let origin = node.origin;
+    match &mut node.value {
+        Value::Seq(items) => items.iter_mut().try_for_each(through_float64),
+        Value::Map(map) => map.entries_mut().iter_mut().try_for_each(|entry| {
+            entry.key.tag = Tag::Str;
+            through_float64(&mut entry.value)
+        }),
+        Value::Scalar(scalar) => {
+            let value = typed_by(scalar, Rules::Resource).map_err(|error| error.at(origin))?;
+            let converted = match value {
+                Typed::Null => Scalar::null(),
+                Typed::Bool(value) => untyped(value.to_string(), Tag::Bool),
+                #[expect(clippy::cast_precision_loss, reason = "Go reads every number so")]
+                Typed::Int(int) => float(int as f64),
+                Typed::Float(value) => float(value),
+                Typed::Str(text) => {
+                    Scalar { style: style_of(&text), ..Scalar::string(Text::from(text)) }
+                }
+            };
+            *scalar = converted;
+            Ok(())
+        }
+    }
+}
+
+fn untyped(text: String, tag: Tag) -> Scalar {
+    Scalar { tag, ..Scalar::untagged(text) }
+}
+
+fn float(value: f64) -> Scalar {
+    let text = format_g(value);
+    let is_integer = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    untyped(text, if is_integer { Tag::Int } else { Tag::Float })
+}
+
+/// Whether a value is the one that a `test` expects: objects and lists by their parts, everything
+/// else by its JSON text.
+pub(super) fn equal(node: &Node, expected: &str) -> bool {
+    match &node.value {
+        Value::Scalar(scalar) => {
+            let text = typed_by(scalar, Rules::Resource).map(|value| scalar_json(&value));
+            text.is_ok_and(|text| text == expected.trim())
+        }
+        Value::Map(map) => {
+            let Ok(members) =
+                serde_json::from_str::<HashMap<String, Option<Box<RawValue>>>>(expected)
+            else {
+                return false;
+            };
+            members.len() == map.len()
+                && map.entries().iter().all(|entry| {
+                    members
+                        .get(&*entry.key.text)
+                        .is_some_and(|expected| equal_or_null(&entry.value, expected.as_deref()))
+                })
+        }
+        Value::Seq(items) => {
+            let Ok(expected) = serde_json::from_str::<Vec<Option<Box<RawValue>>>>(expected) else {
+                return false;
+            };
+            expected.len() == items.len()
+                && items
+                    .iter()
+                    .zip(&expected)
+                    .all(|(item, expected)| equal_or_null(item, expected.as_deref()))
+        }
+    }
+}
+
+fn equal_or_null(node: &Node, expected: Option<&RawValue>) -> bool {
+    match expected {
+        None => node.is_null(),
+        Some(expected) => !node.is_null() && equal(node, expected.get()),
+    }
+}
