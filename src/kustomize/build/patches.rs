@@ -7,7 +7,7 @@ use super::context::Context;
 use super::json_patch::JsonPatch;
 use super::merge::merge;
 use super::selector::SelectorRegex;
-use super::shared_values::settle;
+use super::shared_values::{forget, settle};
 use crate::kustomize::build_annotations::stringify;
 use crate::kustomize::error::{BuildError, BuildErrorKind, WarningKind};
 use crate::kustomize::node::{Map, Node};
@@ -369,7 +369,7 @@ fn apply_json(target: &mut Resource, patch: &JsonPatch, remembers: bool) -> Resu
         .apply(&mut target.node)
         .map_err(|error| error.within(format!("applying a JSON patch to {id}")))?;
     target.remove_build_annotations();
-    target.shared.clear();
+    forget(target);
     let annotations = target.annotations();
     if target.node.lookup(&["metadata", "annotations"]).is_some() {
         let origin = target.origin;

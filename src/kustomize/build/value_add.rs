@@ -62,7 +62,7 @@ pub(super) fn add_values(
         "" => context.loader.root().rsplit('/').next().unwrap_or_default(),
         given => given,
     };
-    let value = Located { text: Text::from(value), origin: config.value.origin };
+    let value = Located { text: Text::from(value), ..config.value.clone() };
     if !config.target_file_path.is_empty() {
         let node = read::configuration(context.loader.load(&config.target_file_path)?)?;
         config.targets.append(&mut TargetFile::decode_nullable(&node, &Path::LenientRoot)?.targets);
