@@ -18,6 +18,9 @@ use super::verify::verified;
 /// The longest file that is edited, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 16 << 20;
 
+/// The most nodes, aliases expanded, of a document that is edited: each edit compares all of them.
+pub const MAX_DOCUMENT_NODES: u64 = 1_500_000;
+
 /// Where a new key goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Position {
@@ -89,13 +92,19 @@ impl Document {
     /// A document from text; see [`Document::from_bytes`].
     ///
     /// # Errors
-    /// Text that is no YAML or holds characters that kustomize alone reads as line breaks.
+    /// Text that is no YAML, has more than [`MAX_DOCUMENT_NODES`], or holds characters that kustomize alone reads as
+    /// line breaks.
     pub fn from_text(file: impl Into<String>, text: String) -> Result<Self, Refusal> {
         let document = Document { file: file.into(), edited: EditedText::new(text) };
         let tree = document.tree()?;
+        let refuse =
+            |reason, line| Refusal { file: document.file.clone(), line, column: 1, reason };
+        let nodes = tree.expanded_nodes();
+        if nodes > MAX_DOCUMENT_NODES {
+            return Err(refuse(Reason::TooManyNodes { nodes, limit: MAX_DOCUMENT_NODES }, 1));
+        }
         if let Some((line, c)) = foreign_line_break(&tree) {
-            let reason = Reason::ForeignLineBreak(c as u32);
-            return Err(Refusal { file: document.file.clone(), line, column: 1, reason });
+            return Err(refuse(Reason::ForeignLineBreak(c as u32), line));
         }
         drop(tree);
         Ok(document)

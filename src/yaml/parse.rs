@@ -85,6 +85,7 @@ impl<'s> Builder<'s> {
             roots: Vec::new(),
             comments: Vec::new(),
             anchors: Vec::new(),
+            expanded: 0,
         };
         Builder {
             tree,
@@ -110,7 +111,10 @@ impl<'s> Builder<'s> {
                 self.last = bytes.end;
                 self.expanded = 0;
             }
-            Event::DocumentEnd => self.last = bytes.end.max(self.last),
+            Event::DocumentEnd => {
+                self.last = bytes.end.max(self.last);
+                self.tree.expanded += self.expanded;
+            }
             Event::Scalar(value, style, _, tag) => {
                 self.scalar(value, style, tag.as_deref(), span)?
             }

@@ -50,6 +50,14 @@ pub enum Reason {
         /// The most bytes that are read.
         limit: usize,
     },
+    /// The text has more nodes than an editor should compare.
+    #[error("the file has {nodes} nodes, aliases expanded, more than the limit of {limit}")]
+    TooManyNodes {
+        /// Nodes of the text, aliases expanded.
+        nodes: u64,
+        /// The most that are compared.
+        limit: u64,
+    },
     /// U+0085, U+2028 or U+2029, which go-yaml reads as line breaks, stands outside quotes.
     #[error(
         "the character U+{0:04X} is a line break for kustomize; write it as an escape in double quotes"

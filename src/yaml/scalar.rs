@@ -83,12 +83,21 @@ fn word(text: &str, rules: Rules) -> Resolved {
     }
 }
 
-/// A text that starts with a dot; go-yaml deletes no underscores here.
+/// A text that starts with a dot; go-yaml hands it to Go's `strconv.ParseFloat`, which takes an underscore between
+/// two digits and nowhere else.
 fn dotted(text: &str) -> Resolved {
     match text {
         ".inf" | ".Inf" | ".INF" => Resolved::Float(f64::INFINITY),
         ".nan" | ".NaN" | ".NAN" => Resolved::Float(f64::NAN),
-        _ => decimal(text).map_or(Resolved::Str, Resolved::Float),
+        _ if !text.contains('_') => decimal(text).map_or(Resolved::Str, Resolved::Float),
+        _ => {
+            let well_placed = text.split('_').all(|part| {
+                part.starts_with(|c: char| c.is_ascii_digit() || part.len() > 1 && c == '.')
+                    && part.ends_with(|c: char| c.is_ascii_digit())
+            });
+            let number = if well_placed { decimal(&text.replace('_', "")) } else { None };
+            number.map_or(Resolved::Str, Resolved::Float)
+        }
     }
 }
 

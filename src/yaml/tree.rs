@@ -190,6 +190,7 @@ pub struct Tree<'s> {
     pub(super) roots: Vec<NodeId>,
     pub(super) comments: Vec<Range<usize>>,
     pub(super) anchors: Vec<Anchor>,
+    pub(super) expanded: u64,
 }
 
 impl<'s> Tree<'s> {
@@ -226,6 +227,12 @@ impl<'s> Tree<'s> {
     #[must_use]
     pub fn anchors(&self) -> &[Anchor] {
         &self.anchors
+    }
+
+    /// How many nodes all documents have once their aliases are expanded.
+    #[must_use]
+    pub fn expanded_nodes(&self) -> u64 {
+        self.expanded
     }
 
     /// The node of an id.

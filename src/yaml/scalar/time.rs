@@ -97,15 +97,15 @@ fn eat(rest: &mut &str, c: char) -> Option<()> {
     Some(())
 }
 
-/// Nanoseconds; at most nine digits are taken, no digits mean no fraction.
+/// Nanoseconds; digits beyond the ninth do not count, no digits mean no fraction.
 fn fraction(rest: &mut &str) -> u32 {
     let Some(tail) = rest.strip_prefix(['.', ',']) else { return 0 };
-    let digits = tail.bytes().take(9).take_while(u8::is_ascii_digit).count();
+    let digits = tail.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 {
         return 0;
     }
     *rest = &tail[digits..];
-    format!("{:0<9}", &tail[..digits]).parse().unwrap_or(0)
+    format!("{:0<9}", &tail[..digits.min(9)]).parse().unwrap_or(0)
 }
 
 /// `Z` or `+hh:mm`, in minutes.

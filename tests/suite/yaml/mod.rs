@@ -6,3 +6,4 @@ mod corpus;
 mod model;
 mod property;
 mod random;
+mod scalars;
