@@ -3,6 +3,7 @@
 //! The doc comments of the structs are the reference that `--help` prints. Each command is a file
 //! with its arguments and a `to_request`; what the command does lives in [`crate::ops`].
 
+mod deliver;
 mod look;
 mod options;
 mod pin;

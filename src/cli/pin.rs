@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::deliver::DeliveryArgs;
 use super::options::OverlayArgs;
 use crate::error::Error;
 use crate::ops::Context;
@@ -58,9 +59,8 @@ pub(crate) struct PinArgs {
     #[arg(long)]
     no_proof: bool,
 
-    /// Commit the edit on the current branch.
-    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
-    commit: bool,
+    #[command(flatten)]
+    delivery: DeliveryArgs,
 }
 
 impl PinArgs {
@@ -87,7 +87,7 @@ impl PinArgs {
             replace_placeholder: self.replace_placeholder,
             unseen: self.unseen,
             no_proof: self.no_proof,
-            commit: self.commit,
+            delivery: self.delivery.to_delivery()?,
         })
     }
 }

@@ -20,6 +20,8 @@ pub struct Environment {
     pub path: Option<OsString>,
     /// `HOME`.
     pub home: Option<PathBuf>,
+    /// Every variable, for programs that the user configures by them (git, SSH, proxies).
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 impl Environment {
@@ -32,8 +34,26 @@ impl Environment {
             dumb_terminal: filled("TERM").is_some_and(|value| value == "dumb"),
             path: variable("PATH"),
             home: filled("HOME").map(PathBuf::from),
+            variables: all_variables(),
         }
     }
+
+    /// The directory for what may be fetched again: `OVERLAY_CACHE_DIR`, else `overlay` in `XDG_CACHE_HOME` or `~/.cache`.
+    pub fn cache_dir(&self) -> Option<PathBuf> {
+        let find = |wanted: &str| {
+            let mut all = self.variables.iter();
+            let found = all.find(|(name, value)| name == wanted && !value.is_empty());
+            found.map(|(_, value)| PathBuf::from(value))
+        };
+        let xdg = || find("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+        let home = || self.home.as_ref().map(|home| home.join(".cache"));
+        find("OVERLAY_CACHE_DIR").or_else(|| Some(xdg().or_else(home)?.join("overlay")))
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "this is the one place")]
+fn all_variables() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().collect()
 }
 
 #[allow(clippy::disallowed_methods, reason = "this is the one place")]

@@ -76,16 +76,26 @@ macro_rules! catalogue {
 catalogue! {
     INTERNAL = "internal", Internal,
         "The program met a state that it believes impossible. Nothing was written. Please report it with the command line.";
+    BAD_AUTHOR = "bad-author", Usage,
+        "`--author` is not of the form `Name <address>`.";
+    BAD_BRANCH_NAME = "bad-branch-name", Usage,
+        "The name is none that git takes for a branch, or it looks like an option.";
     USAGE = "usage", Usage,
         "The command line is wrong: an unknown or malformed argument, or one that is missing. `--help` shows what is expected.";
     AMBIGUOUS_IMAGE = "ambiguous-image", Refused,
         "A key of `--digests` fits images of several repositories. Use a whole name; the candidates are listed.";
     AMBIGUOUS_NAME = "ambiguous-name", Refused,
         "A name fits more than one rendered resource. Write it as KIND/NAME or KIND.GROUP/NAME; the candidates are listed.";
+    BRANCH_CHECKED_OUT = "branch-checked-out", Refused,
+        "The branch is checked out in another work tree, which moving it would leave behind.";
+    BRANCH_DIVERGED = "branch-diverged", Refused,
+        "The local branch and the same branch of the remote each have commits that the other has not. Bring them together first.";
     BUILD_BROKEN = "build-broken", Refused,
         "The overlay does not build as it stands. Mend it first; the error names the file and line where that is known.";
     CHANGED_MEANWHILE = "changed-meanwhile", Refused,
         "A file was changed by somebody else between reading and writing. Nothing was written; run the command again.";
+    CHANGED_ON_REMOTE = "changed-on-remote", Refused,
+        "Somebody pushed another value for the same field while the edit was made. Nothing was pushed; both values are shown.";
     COMPONENT_ALONE = "component-alone", Refused,
         "The OVERLAY is a Component. Name an overlay that uses it; the error lists them.";
     CONFIG_INVALID = "config-invalid", Refused,
@@ -96,6 +106,10 @@ catalogue! {
         "The tag is one that the database's operator refuses (no version), or another major version, which is an upgrade and no pin.";
     DEAD_ENTRY = "dead-entry", Refused,
         "The key is the name of an `images:` entry that matches nothing rendered, so an edit of it would do nothing.";
+    DETACHED_HEAD = "detached-head", Refused,
+        "No branch is checked out, so there is none to commit to. Name one with `--branch`.";
+    DIRTY_FILE = "dirty-file", Refused,
+        "A file that the edit names differs from what is committed, or something stands where a new file has to go. What is not committed is never committed along.";
     DUPLICATE_KEY = "duplicate-key", Refused,
         "A key stands twice in the JSON of `--digests`.";
     EDIT_BREAKS_BUILD = "edit-breaks-build", Refused,
@@ -104,6 +118,8 @@ catalogue! {
         "Only ephemeral containers use the image, and no transformer of kustomize reaches those.";
     FILE_TOO_LARGE = "file-too-large", Refused,
         "A file is larger than a source file of an overlay may be (64 MiB).";
+    GIT_PATH = "git-path", Refused,
+        "A path of the edit cannot be committed: it is no regular file in that revision, or a filter such as Git LFS owns it.";
     INVALID_DIGEST = "invalid-digest", Refused,
         "A value carries no digest that may be written: a bare tag, a short digest, upper case, another algorithm, or sixty-four zeros.";
     NO_EFFECT = "no-effect", Refused,
@@ -132,10 +148,18 @@ catalogue! {
         "The name may be used by a remote base that could not be read, and by nothing else. `--unseen` pins it all the same.";
     WIDER_EFFECT = "wider-effect", Refused,
         "The edit would change more than what was named. Nothing was written.";
+    BAD_REMOTE = "bad-remote", Missing,
+        "The name is neither a configured remote nor an address of a transport that may be used (file, git, http, https, ssh).";
     COMPONENT_UNUSED = "component-unused", Missing,
         "The OVERLAY is a Component. It is edited and proven through an overlay that uses it, and none was found.";
+    GIT_MISSING = "git-missing", Missing,
+        "The git program cannot be started.";
+    GIT_TOO_OLD = "git-too-old", Missing,
+        "The git program is older than 2.39.";
     NO_BOUNDARY = "no-boundary", Missing,
         "The overlay is in no git work tree and not below the current directory. `--root DIR` names the directory that nothing may reach beyond.";
+    NO_GIT_IDENTITY = "no-git-identity", Missing,
+        "Git does not know who commits: `user.name` and `user.email` are not set.";
     NO_SUCH_CODE = "no-such-code", Missing,
         "`overlay explain` knows no such id. `docs/errors.md` lists the codes of errors.";
     NO_SUCH_DIRECTORY = "no-such-directory", Missing,
@@ -146,8 +170,14 @@ catalogue! {
         "A file named by an option does not exist or cannot be read.";
     NO_SUCH_OVERLAY = "no-such-overlay", Missing,
         "The path names no overlay: nothing is there, the directory has no kustomization file, or a pattern matches none.";
+    NO_SUCH_REFERENCE = "no-such-reference", Missing,
+        "The remote has no such branch, tag or commit.";
     NO_SUCH_RESOURCE = "no-such-resource", Missing,
         "The overlay renders no resource of that name. The nearest names are listed.";
+    NO_SUCH_REVISION = "no-such-revision", Missing,
+        "The text names no commit of the repository. A shallow clone holds few.";
+    NOT_A_REPOSITORY = "not-a-repository", Missing,
+        "The overlay is in no git repository, so nothing can be committed.";
     NOT_BUILDABLE = "not-buildable", Missing,
         "The overlay uses something that the built-in build does not do and no external kustomize is at hand. Install kustomize 5 or name one with `--kustomize PATH`.";
     NOT_DELIVERABLE = "not-deliverable", Missing,
@@ -156,10 +186,38 @@ catalogue! {
         "The overlay names something on the network whose content is not at hand, so that it cannot be rendered.";
     RENDERER_MISSING = "renderer-missing", Missing,
         "The external kustomize cannot be started, or its version is below 5.0.";
+    REPOSITORY_LOCKED = "repository-locked", Missing,
+        "Another git command holds a lock of the repository. If none runs, remove the lock file that is named.";
+    REPOSITORY_UNUSABLE = "repository-unusable", Missing,
+        "Git does not take the repository as it stands, for instance because somebody else owns it.";
     SEVERAL_BOUNDARIES = "several-boundaries", Missing,
         "The overlays named belong to different repositories. One command works in one repository.";
+    UNBORN_BRANCH = "unborn-branch", Missing,
+        "The current branch has no commit yet, so there is nothing to base an edit on.";
+    GIT_AUTHENTICATION = "git-authentication", Outside,
+        "The remote asks for credentials, or does not take those it got.";
+    GIT_FAILED = "git-failed", Outside,
+        "Git ended with an error that has no code of its own; its words are given.";
+    GIT_OBJECT = "git-object", Outside,
+        "An object of the repository is missing or broken.";
+    GIT_STOPPED = "git-stopped", Outside,
+        "Git was ended because it received more than is allowed.";
+    GIT_TIMEOUT = "git-timeout", Outside,
+        "Git did not end in the time it had. `--timeout` allows more.";
+    PUSH_LOST_RACES = "push-lost-races", Outside,
+        "Every try to push was overtaken by somebody else. Nothing was pushed; run the command again.";
+    PUSH_NOT_THERE = "push-not-there", Outside,
+        "The remote took the push, and its branch does not hold the commit. Somebody may have rewritten it.";
+    PUSH_REFUSED = "push-refused", Outside,
+        "A rule of the remote refuses the push: a protected branch, a required signature, a hook. Its words, the branch and the commit are given.";
+    REMOTE_MISSING = "remote-missing", Outside,
+        "The remote has no such repository, or hides it from this account.";
+    REMOTE_UNREACHABLE = "remote-unreachable", Outside,
+        "The remote cannot be reached: no such host, no connection, no answer, or a certificate that is not trusted.";
     RENDERER_FAILED = "renderer-failed", Outside,
         "The external kustomize ended without a result for a reason that is not the overlay's: too slow, too much output, or killed.";
+    SIGNING_FAILED = "signing-failed", Outside,
+        "The commit could not be signed. `git commit -S` would fail in the same way.";
     WRITE_FAILED = "write-failed", Outside,
         "A file could not be written. Every file is as it was before.";
     WRITE_INCOMPLETE = "write-incomplete", Outside,

@@ -7,6 +7,8 @@
 pub mod codes;
 mod convert;
 mod edits;
+#[cfg(feature = "git")]
+mod git;
 
 use std::fmt;
 

@@ -21,6 +21,7 @@ mod remote;
 mod repository;
 mod revision_files;
 mod scrub;
+mod temporary;
 mod tree;
 
 pub use attributes::{FileChange, StoredFile, store_files};
@@ -36,7 +37,8 @@ pub use message::{ChangeRecord, RECORD_KEY, RECORD_VERSION, compose, parse_recor
 pub use objects::{Kind, Objects};
 pub use program::{Git, OLDEST_GIT, Settings};
 pub use push::{MOST_TRIES, Outcome, Pushed, Remade, push_with_retry};
-pub use remote::{Advertised, Remote};
+pub use remote::{Advertised, Remote, is_address};
 pub use repository::{Commit, Repository};
 pub use revision_files::{Found, MAX_FILE_BYTES, RevisionFiles};
+pub use temporary::{TEMPORARY_REMOTE, TemporaryClone};
 pub use tree::{Mode, Placed, Tree, TreeEntry, write_trees};

@@ -95,6 +95,29 @@ impl Settings {
         }
     }
 
+    /// Adds settings of git and variables, all through the environment.
+    pub(super) fn extend(
+        &mut self,
+        config: &[(String, String)],
+        variables: &[(&'static str, String)],
+    ) {
+        let mut set = |name: String, value: &str| {
+            self.environment.retain(|(known, _)| *known != *name);
+            self.environment.push((name.into(), value.into()));
+        };
+        for (at, (name, value)) in config.iter().enumerate() {
+            let at = self.config_count + at;
+            set(format!("GIT_CONFIG_KEY_{at}"), name);
+            set(format!("GIT_CONFIG_VALUE_{at}"), value);
+        }
+        self.config_count += config.len();
+        set("GIT_CONFIG_COUNT".to_owned(), &self.config_count.to_string());
+        for (name, value) in variables {
+            self.has_ssh_command |= *name == "GIT_SSH_COMMAND";
+            set((*name).to_owned(), value);
+        }
+    }
+
     /// How many settings the environment holds already (`GIT_CONFIG_COUNT`).
     pub(super) fn config_count(&self) -> usize {
         self.config_count

@@ -7,7 +7,7 @@ use super::checkout::short_name;
 use super::credentials::Address;
 use super::error::GitError;
 use super::id::ObjectId;
-use super::program::Git;
+use super::program::{Git, Settings};
 use super::push::{Outcome, parse_outcome};
 use super::repository::Repository;
 
@@ -92,6 +92,18 @@ impl<'a> Remote<'a> {
     /// Its name or address, without credentials.
     pub fn shown(&self) -> &str {
         &self.shown
+    }
+
+    /// What git is given for it.
+    pub(super) fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// The settings of git with what lets it in at this remote, for calls that reach it by themselves.
+    pub(super) fn settings(&self) -> Settings {
+        let mut settings = self.git.settings().clone();
+        settings.extend(&self.config, &self.variables);
+        settings
     }
 
     fn hide_configured(&mut self, name: &str) -> Result<(), GitError> {
@@ -205,6 +217,19 @@ impl<'a> Remote<'a> {
         self.list(&["HEAD"])?.head.ok_or_else(missing)
     }
 
+    /// As [`Remote::fetch_branch`], but of what is not there only the newest commit and its trees.
+    ///
+    /// # Errors
+    /// As for [`Remote::list`].
+    pub(super) fn fetch_tip(
+        &self,
+        repository: &Repository,
+        branch: &str,
+    ) -> Result<Option<ObjectId>, GitError> {
+        let args = ["--depth=1", "--filter=blob:none"];
+        self.fetch(repository, branch, &args)
+    }
+
     /// The value of a branch, its commit present in `repository` afterwards; `None` where the remote has no such branch.
     ///
     /// # Errors
@@ -214,13 +239,24 @@ impl<'a> Remote<'a> {
         repository: &Repository,
         branch: &str,
     ) -> Result<Option<ObjectId>, GitError> {
+        self.fetch(repository, branch, &[])
+    }
+
+    fn fetch(
+        &self,
+        repository: &Repository,
+        branch: &str,
+        more: &[&str],
+    ) -> Result<Option<ObjectId>, GitError> {
         // The branch may move between looking and fetching; then it is looked at again.
         for _ in 0..20 {
             let Some(tip) = self.branch(branch)? else { return Ok(None) };
-            if repository.commit(tip).is_ok() {
+            if repository.has(tip)? {
                 return Ok(Some(tip));
             }
-            let args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--"];
+            let mut args = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
+            args.extend(more);
+            args.push("--");
             let answer =
                 self.call(repository.git(), &args).arg(&self.target).arg(branch).answer()?;
             if !answer.is_success && !answer.stderr.contains("couldn't find remote ref") {
@@ -346,7 +382,7 @@ const MISSING: [&str; 5] = [
 ];
 
 /// An address of a transport that is allowed: with a scheme, `host:path` as SSH takes it, or a path that says it is one.
-fn is_address(text: &str) -> bool {
+pub fn is_address(text: &str) -> bool {
     if let Some((scheme, _)) = text.split_once("://") {
         return ["file", "git", "http", "https", "ssh"]
             .contains(&scheme.to_ascii_lowercase().as_str());

@@ -171,13 +171,44 @@ impl Repository {
         parse_commit(id, &bytes).ok_or_else(|| super::objects::bad(id, "a broken commit"))
     }
 
+    /// Whether the commit is here, without asking a remote for it.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot say.
+    pub fn has(&self, commit: ObjectId) -> Result<bool, GitError> {
+        if self.objects.is_library() {
+            return Ok(self.objects.header(commit).is_ok());
+        }
+        // A partial clone would fetch what it has not; a protocol that is not allowed fetches nothing.
+        let call =
+            self.git.run(["cat-file", "-e", &commit.to_string()]).env("GIT_ALLOW_PROTOCOL", "none");
+        Ok(call.env("GIT_NO_LAZY_FETCH", "1").answer()?.is_success)
+    }
+
     /// The files of a revision, as the build reads them.
     ///
     /// # Errors
     /// [`GitError::UnknownRevision`], [`GitError::BadObject`].
     pub fn files_at(&self, revision: &str) -> Result<RevisionFiles, GitError> {
-        let commit = self.commit(self.resolve(revision)?)?;
-        Ok(RevisionFiles::new(Arc::clone(&self.objects), commit.tree))
+        self.files_of(self.resolve(revision)?)
+    }
+
+    /// The files of a commit, as the build reads them.
+    ///
+    /// # Errors
+    /// [`GitError::BadObject`].
+    pub fn files_of(&self, commit: ObjectId) -> Result<RevisionFiles, GitError> {
+        Ok(RevisionFiles::new(Arc::clone(&self.objects), self.commit(commit)?.tree))
+    }
+
+    /// The value of a setting of git, or `None` where it is not set.
+    ///
+    /// # Errors
+    /// [`GitError::ProgramMissing`].
+    pub fn setting(&self, name: &str) -> Result<Option<String>, GitError> {
+        let answer = self.git.run(["config", "--get", name]).answer()?;
+        let value = String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned();
+        Ok(answer.is_success.then_some(value))
     }
 
     /// `path`, which must exist, relative to the top of the work tree with `/` between its parts; `None` outside of it.

@@ -10,9 +10,9 @@ use crate::change::{Change, PinImages};
 use crate::discover::DiskFiles;
 use crate::edit::{FileChange, unified_diff};
 use crate::error::{Error, Location, codes};
-use crate::kustomize::{FieldPath, ImageUse, Resource, UseKind, find_image_uses};
+use crate::kustomize::{FieldPath, Files, ImageUse, Resource, UseKind, find_image_uses};
 use crate::plan::{self, ImagesEntry, Note, Plan, PlanError, layer};
-use crate::report::change::{ChangeReport, FileReport, OverlayReport, Status};
+use crate::report::change::{ChangeReport, Delivered, FileReport, OverlayReport, Status};
 use crate::verify::{Effect, measure_effect, verify_pins};
 use crate::write::{NewText, write_texts};
 use crate::yaml;
@@ -36,17 +36,24 @@ struct Planned<'a> {
     matched: usize,
 }
 
-/// Brings `change` about in every overlay of `editable`, all or nothing.
+/// A change that was planned and proven, and is not written.
+pub(crate) struct Proven {
+    /// What became of each overlay.
+    pub(crate) overlays: Vec<OverlayReport>,
+    /// The files that differ.
+    pub(crate) texts: Vec<NewText>,
+}
+
+/// Plans `change` in every overlay of `editable` and proves it by rendering; all or nothing.
 ///
 /// # Errors
-/// The first refusal or failure; nothing was written then.
-pub(crate) fn run_change(
+/// The first refusal or failure.
+pub(crate) fn prove_change(
     context: &Context,
-    files: &DiskFiles,
+    files: &dyn Files,
     editable: &[Editable],
     change: &Change,
-    write: Write,
-) -> Result<ChangeReport, Error> {
+) -> Result<Proven, Error> {
     let Change::PinImages(pins) = change;
     let mut planned = Vec::new();
     for overlay in editable {
@@ -59,10 +66,26 @@ pub(crate) fn run_change(
     for planned in &planned {
         overlays.push(prove(planned, pins, &texts)?);
     }
-    if write == Write::Files {
-        write_all(files, &planned, &texts)?;
+    Ok(Proven { overlays, texts: new_texts(&planned, texts) })
+}
+
+/// Brings `change` about in every overlay of `editable`, all or nothing.
+///
+/// # Errors
+/// The first refusal or failure; nothing was written then.
+pub(crate) fn run_change(
+    context: &Context,
+    files: &DiskFiles,
+    editable: &[Editable],
+    change: &Change,
+    write: Write,
+) -> Result<ChangeReport, Error> {
+    let Proven { overlays, texts } = prove_change(context, files, editable, change)?;
+    if write == Write::Files && !texts.is_empty() {
+        write_texts(files.root(), &texts)?;
     }
-    Ok(ChangeReport { dry_run: write == Write::Nothing, overlays })
+    let dry_run = write == Write::Nothing;
+    Ok(ChangeReport { dry_run, overlays, delivered: Delivered::default() })
 }
 
 fn plan_overlay<'a>(overlay: LoadedOverlay<'a>, pins: &PinImages) -> Result<Planned<'a>, Error> {
@@ -231,19 +254,15 @@ fn diffs(planned: &Planned<'_>) -> Result<Vec<FileReport>, Error> {
     Ok(files)
 }
 
-fn write_all(
-    files: &DiskFiles,
-    planned: &[Planned<'_>],
-    texts: &[(String, String)],
-) -> Result<(), Error> {
-    let mut new = Vec::new();
-    for (path, text) in texts {
-        let overlay = planned.iter().find(|p| p.overlay.tree().file(path).is_some());
-        let before = overlay.and_then(|p| p.overlay.tree().file(path)).map(|f| f.bytes.to_vec());
-        new.push(NewText { path: path.clone(), before, after: text.clone().into_bytes() });
-    }
-    if !new.is_empty() {
-        write_texts(files.root(), &new)?;
-    }
-    Ok(())
+fn new_texts(planned: &[Planned<'_>], texts: Vec<(String, String)>) -> Vec<NewText> {
+    let before = |path: &str| {
+        let file = planned.iter().find_map(|p| p.overlay.tree().file(path))?;
+        Some(file.bytes.to_vec())
+    };
+    let new = |(path, text): (String, String)| NewText {
+        before: before(&path),
+        path,
+        after: text.into_bytes(),
+    };
+    texts.into_iter().map(new).collect()
 }

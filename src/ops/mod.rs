@@ -6,6 +6,7 @@
 pub mod build;
 mod change;
 mod check_pins;
+pub mod deliver;
 pub mod explain;
 pub mod images;
 pub mod input;

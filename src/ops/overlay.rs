@@ -3,9 +3,8 @@
 use super::Context;
 use super::preflight::Editable;
 use super::remote::Without;
-use crate::discover::DiskFiles;
 use crate::error::{Error, Location, codes};
-use crate::kustomize::{Rendered, SourceTree};
+use crate::kustomize::{Files, Rendered, SourceTree};
 use crate::plan::{OwnFile, layer};
 use crate::report::change::Proof;
 
@@ -23,7 +22,7 @@ pub(crate) struct LoadedOverlay<'a> {
     pub(crate) proof: Proof,
     /// What could not: remote references.
     pub(crate) unknown: Vec<String>,
-    files: &'a DiskFiles,
+    files: &'a dyn Files,
     context: &'a Context,
     tree: SourceTree,
     without: Without,
@@ -35,7 +34,7 @@ impl<'a> LoadedOverlay<'a> {
     /// # Errors
     /// Where the overlay does not build as it stands, or nothing of it can be rendered.
     pub(crate) fn load(
-        files: &'a DiskFiles,
+        files: &'a dyn Files,
         editable: &Editable,
         context: &'a Context,
     ) -> Result<Self, Error> {

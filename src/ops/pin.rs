@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use super::Context;
 use super::change::{Write, run_change};
 use super::check_pins::check_pins;
+use super::deliver::{self, Delivery};
 use super::input::Input;
 use crate::change::{Change, Pin, PinImages, TagChoice, parse_assignment, parse_digests};
 use crate::error::{Error, codes};
@@ -55,8 +56,8 @@ pub struct PinRequest {
     pub unseen: bool,
     /// `--no-proof`: go on where nothing can render.
     pub no_proof: bool,
-    /// `--commit`: make a commit of the edit.
-    pub commit: bool,
+    /// How the edit is delivered; `None` leaves it in the files.
+    pub delivery: Option<Delivery>,
 }
 
 /// Pins images in every overlay named, all or nothing.
@@ -64,6 +65,11 @@ pub struct PinRequest {
 /// # Errors
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
+    if let (Some(delivery), Mode::Write) = (&request.delivery, request.mode) {
+        let change = request.to_change()?;
+        let delivered = deliver::run(context, &request.overlays, &change, delivery)?;
+        return Ok(delivered.into_report("pin"));
+    }
     let (files, editable) = context.editable(&request.overlays)?;
     if request.mode == Mode::Check {
         return check_pins(context, &files, &editable, &request.image_arguments);
@@ -73,18 +79,7 @@ pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
         Mode::DryRun => Write::Nothing,
         _ => Write::Files,
     };
-    if request.commit {
-        let planned = run_change(context, &files, &editable, &change, Write::Nothing)?;
-        return match planned.is_changed() {
-            true => Err(not_deliverable()),
-            false => Ok(planned.into_report("pin")),
-        };
-    }
     Ok(run_change(context, &files, &editable, &change, write)?.into_report("pin"))
-}
-
-fn not_deliverable() -> Error {
-    Error::new(codes::NOT_DELIVERABLE, "this build cannot commit; leave --commit out and use git")
 }
 
 impl PinRequest {

@@ -6,8 +6,8 @@ use super::Context;
 use super::list;
 use crate::discover::{DiskFiles, Located};
 use crate::error::{Error, codes};
-use crate::kustomize::SourceTree;
 use crate::kustomize::types::Kind;
+use crate::kustomize::{Files, SourceTree};
 
 /// An overlay that may be edited, with everything it reaches.
 #[derive(Clone, Debug)]
@@ -26,22 +26,39 @@ impl Context {
     /// the overlays that use it.
     pub fn editable(&self, overlays: &[OsString]) -> Result<(DiskFiles, Vec<Editable>), Error> {
         let (files, located) = self.locate(overlays)?;
+        let editable = self.editable_in(&files, Some(&files), located)?;
+        Ok((files, editable))
+    }
+
+    /// Loads the overlays that an edit names from `files`; `disk`, where there is one, is searched for the users of a Component.
+    ///
+    /// # Errors
+    /// As [`Context::editable`].
+    pub fn editable_in(
+        &self,
+        files: &dyn Files,
+        disk: Option<&DiskFiles>,
+        located: Vec<Located>,
+    ) -> Result<Vec<Editable>, Error> {
         let mut editable = Vec::new();
         for located in located {
-            let tree = self.load(&files, &located.directory)?;
+            let tree = self.load(files, &located.directory)?;
             let kind = tree.kustomization(&located.directory).map(|k| k.kustomization.file_kind());
             if kind == Some(Kind::Component) {
-                return Err(component_error(&files, &located)?);
+                return Err(component_error(disk, &located)?);
             }
             editable.push(Editable { located, tree });
         }
-        Ok((files, editable))
+        Ok(editable)
     }
 }
 
 /// The refusal of a component, with the overlays that use it.
-fn component_error(files: &DiskFiles, located: &Located) -> Result<Error, Error> {
-    let users = list::overlays_using(files, &located.directory)?;
+fn component_error(disk: Option<&DiskFiles>, located: &Located) -> Result<Error, Error> {
+    let users = match disk {
+        Some(files) => list::overlays_using(files, &located.directory)?,
+        None => Vec::new(),
+    };
     let name = located.shown();
     if users.is_empty() {
         let message = format!("{name} is a Component, and no overlay of the repository uses it");

@@ -1,8 +1,7 @@
 //! Loading and rendering: the built-in build, and another kustomize where that is wanted or needed.
 
-use crate::discover::DiskFiles;
 use crate::error::{Error, codes};
-use crate::kustomize::{self, BuildErrorKind, Rendered, SourceTree};
+use crate::kustomize::{self, BuildErrorKind, Files, Rendered, SourceTree};
 use crate::render::{ExternalKustomize, Renderer as _};
 
 use super::Context;
@@ -23,7 +22,7 @@ impl Context {
     ///
     /// # Errors
     /// Where the overlay is no directory or reaches too much.
-    pub fn load(&self, files: &DiskFiles, directory: &str) -> Result<SourceTree, Error> {
+    pub fn load(&self, files: &dyn Files, directory: &str) -> Result<SourceTree, Error> {
         Ok(SourceTree::load(files, directory)?)
     }
 

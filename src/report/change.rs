@@ -79,6 +79,19 @@ pub struct OverlayReport {
     pub notes: Vec<Note>,
 }
 
+/// What git holds of an edit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delivered {
+    /// The commit with the edit.
+    pub commit: Option<String>,
+    /// The short name of the branch that holds it.
+    pub branch: Option<String>,
+    /// The remote it was pushed to, without credentials.
+    pub remote: Option<String>,
+    /// What a person should know about the delivery.
+    pub notes: Vec<Note>,
+}
+
 /// The result of an edit command.
 #[derive(Clone, Debug)]
 pub struct ChangeReport {
@@ -86,6 +99,8 @@ pub struct ChangeReport {
     pub dry_run: bool,
     /// Each overlay named, in order.
     pub overlays: Vec<OverlayReport>,
+    /// What git holds of it.
+    pub delivered: Delivered,
 }
 
 impl ChangeReport {
@@ -109,8 +124,8 @@ impl ChangeReport {
         json!({
             "dryRun": self.dry_run,
             "overlays": self.overlays.iter().map(overlay_to_json).collect::<Vec<_>>(),
-            "commit": null,
-            "branch": null,
+            "commit": self.delivered.commit,
+            "branch": self.delivered.branch,
             "pullRequest": null,
         })
     }
@@ -120,12 +135,18 @@ impl ChangeReport {
         for overlay in &self.overlays {
             overlay_to_text(overlay, self.dry_run, &mut text);
         }
+        let Delivered { commit, branch, remote, .. } = &self.delivered;
+        if let (Some(commit), Some(branch)) = (commit, branch) {
+            let remote = remote.as_ref().map(|r| format!(", pushed to {r}")).unwrap_or_default();
+            text.line(format!("commit {commit} on {branch}{remote}"));
+        }
         text
     }
 
     fn notes(&self) -> Text {
         let mut text = Text::default();
-        for note in self.overlays.iter().flat_map(|o| &o.notes) {
+        let all = self.overlays.iter().flat_map(|o| &o.notes).chain(&self.delivered.notes);
+        for note in all {
             text.push(Style::Warning, "note").line(format!(": {}", note.message));
         }
         text

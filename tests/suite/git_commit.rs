@@ -8,6 +8,8 @@ use overlay::git::{
     branch_reference, build_commit, finish_interrupted, move_branch, parse_records,
 };
 
+use overlay::error::Error;
+
 use crate::support::git_lab::Lab;
 use crate::support::{runs, skip};
 
@@ -17,6 +19,12 @@ pub(crate) fn change(path: &str, content: &str) -> FileChange {
 
 pub(crate) fn text(message: &str) -> CommitText {
     CommitText { message: message.to_owned(), ..CommitText::default() }
+}
+
+/// The code and the exit status that a user meets.
+pub(crate) fn code_of(error: GitError) -> (&'static str, u8) {
+    let error = Error::from(error);
+    (error.code().name(), error.exit().status())
 }
 
 fn head(repository: &Repository) -> ObjectId {
@@ -186,7 +194,7 @@ fn paths_that_git_does_not_take_are_refused() {
         "base/web.yaml/x",
     ] {
         let refused = build(&repository, &[change(path, "x")]).unwrap_err();
-        assert_eq!((refused.exit(), refused.code()), (3, "not-editable"), "{path}");
+        assert_eq!(code_of(refused), ("git-path", 3), "{path}");
     }
 }
 
@@ -278,7 +286,7 @@ fn files_that_are_not_as_committed_are_refused_and_kept() {
         );
         let refused = advance_current_branch(&repository, &built).unwrap_err();
         assert_eq!(refused, GitError::Dirty { paths: vec![PROD.to_owned()] }, "{name}");
-        assert_eq!(refused.exit(), 3);
+        assert_eq!(code_of(refused), ("dirty-file", 3));
         let after = (
             lab.git("plain", &["status", "--porcelain"]),
             fs::read(lab.path(&format!("plain/{PROD}"))).ok(),
@@ -354,7 +362,7 @@ fn a_detached_head_and_an_unborn_branch_take_no_commit() {
     let repository = lab.open("plain");
     let built = build(&repository, &[change(PROD, "new: 1\n")]).unwrap().unwrap();
     assert_eq!(advance_current_branch(&repository, &built), Err(GitError::Detached));
-    assert_eq!(GitError::Detached.exit(), 3);
+    assert_eq!(code_of(GitError::Detached), ("detached-head", 3));
     move_branch(&repository, "refs/heads/pins", None, &built).unwrap();
     lab.init("empty", &[]);
     assert!(matches!(lab.open("empty").resolve("HEAD"), Err(GitError::UnknownRevision { .. })));
@@ -477,7 +485,7 @@ fn identity_is_that_of_git_and_a_missing_one_is_said() {
         let text = CommitText { sign_off, ..text("x") };
         let error = build_commit(&repository, head(&repository), &[change(PROD, "n\n")], &text)
             .unwrap_err();
-        assert_eq!((error.code(), error.exit()), ("no-git-identity", 4), "{error}");
+        assert_eq!(code_of(error), ("no-git-identity", 4));
     }
     let repository = open(lab.settings_with(&[("GIT_AUTHOR_DATE", "2024-05-01T10:00:00+02:00")]));
     let text = CommitText {
@@ -628,12 +636,12 @@ fn a_lock_that_is_not_ours_is_left_and_named() {
     let built = build(&repository, &[change(PROD, "new: 1\n")]).unwrap().unwrap();
     lab.write("plain/.git/refs/heads/main.lock", "");
     let error = advance_current_branch(&repository, &built).unwrap_err();
-    assert_eq!((error.code(), error.exit()), ("repository-locked", 4), "{error}");
+    assert_eq!(code_of(error), ("repository-locked", 4));
     assert!(lab.path("plain/.git/refs/heads/main.lock").exists());
     fs::remove_file(lab.path("plain/.git/refs/heads/main.lock")).unwrap();
     lab.write("plain/.git/index.lock", "");
     let error = advance_current_branch(&repository, &built).unwrap_err();
-    assert_eq!(error.code(), "repository-locked", "{error}");
+    assert_eq!(code_of(error), ("repository-locked", 4));
     assert_eq!(
         head(&repository),
         built.base,

@@ -179,7 +179,7 @@ fn revisions_resolve_as_git_resolves_them() {
     {
         let error = repository.resolve(revision).unwrap_err();
         assert!(matches!(error, GitError::UnknownRevision { .. }), "{revision}: {error}");
-        assert_eq!(error.exit(), 4);
+        assert_eq!(crate::git_commit::code_of(error), ("no-such-revision", 4));
     }
     assert_eq!(
         lab.open("sha256").resolve("HEAD").unwrap().to_string(),

@@ -1,0 +1,85 @@
+//! How an edit is delivered: the options that every edit command has.
+
+use clap::Args;
+
+use crate::error::{Error, codes};
+use crate::ops::deliver::Delivery;
+
+/// Options of delivery through git.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Delivery")]
+pub(crate) struct DeliveryArgs {
+    /// Commit the edit on the current branch; checkout and index follow for the files it changes.
+    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    commit: bool,
+
+    /// Commit on this branch instead, which is made where it does not exist; checkout and index stay as they are.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["check", "dry_run"])]
+    branch: Option<String>,
+
+    /// Push the commit; where somebody came first, the edit is made again on the new head.
+    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    push: bool,
+
+    /// The branch that a new branch starts from.
+    #[arg(long, value_name = "BRANCH")]
+    base: Option<String>,
+
+    /// The remote to push to: a configured name, or an address, which needs no clone.
+    #[arg(long, value_name = "NAME|URL")]
+    remote: Option<String>,
+
+    /// The commit message, instead of the one made from the change.
+    #[arg(long, value_name = "TEXT")]
+    message: Option<String>,
+
+    /// The author of the commit, `Name <address>`.
+    #[arg(long, value_name = "AUTHOR")]
+    author: Option<String>,
+
+    /// Sign the commit, as `git commit -S` does.
+    #[arg(long)]
+    sign: bool,
+
+    /// Add `Signed-off-by` with the committer.
+    #[arg(long)]
+    signoff: bool,
+}
+
+impl DeliveryArgs {
+    /// The delivery asked for; `None` where the edit stays in the files.
+    ///
+    /// # Errors
+    /// Where something is said of a commit that is not asked for.
+    pub(crate) fn to_delivery(&self) -> Result<Option<Delivery>, Error> {
+        if !self.commit && !self.push && self.branch.is_none() {
+            return self.require_nothing_said().map(|()| None);
+        }
+        Ok(Some(Delivery {
+            branch: self.branch.clone(),
+            base: self.base.clone(),
+            push: self.push,
+            remote: self.remote.clone(),
+            message: self.message.clone(),
+            author: self.author.clone(),
+            sign: self.sign,
+            sign_off: self.signoff,
+        }))
+    }
+
+    fn require_nothing_said(&self) -> Result<(), Error> {
+        let said = [
+            ("--base", self.base.is_some()),
+            ("--remote", self.remote.is_some()),
+            ("--message", self.message.is_some()),
+            ("--author", self.author.is_some()),
+            ("--sign", self.sign),
+            ("--signoff", self.signoff),
+        ];
+        match said.iter().find(|(_, is_said)| *is_said) {
+            Some((name, _)) => Err(Error::new(codes::USAGE, format!("{name} needs a commit"))
+                .hint("add --commit, --branch NAME or --push")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! One delivery: the edit made on a revision, as a commit that no branch holds yet.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use super::{Delivery, local, locate, message, push};
+use crate::change::Change;
+use crate::discover::{DiskFiles, Located};
+use crate::error::{Error, codes};
+use crate::git::{
+    self, Built, CommitText, ObjectId, Repository, RevisionFiles, Settings, Signing, build_commit,
+    require_clean, short_name,
+};
+use crate::ops::Context;
+use crate::ops::change::{Proven, prove_change};
+use crate::report::change::{ChangeReport, Delivered};
+use crate::write::NewText;
+
+/// Brings `change` about in the overlays named and delivers it.
+///
+/// # Errors
+/// Refusals, and what git cannot do; what was delivered by then is named.
+pub(super) fn run(
+    context: &Context,
+    overlays: &[OsString],
+    change: &Change,
+    delivery: &Delivery,
+) -> Result<ChangeReport, Error> {
+    let settings = Arc::new(context.git_settings());
+    let address = delivery.remote.as_deref().filter(|remote| git::is_address(remote));
+    let located = context.locate(overlays);
+    if let (Err(error), Some(address)) = (&located, address) {
+        return match error.code() {
+            codes::NO_SUCH_OVERLAY | codes::NO_BOUNDARY => {
+                push::without_clone(context, &settings, address, overlays, change, delivery)
+            }
+            _ => Err(error.clone()),
+        };
+    }
+    let (disk, located) = located?;
+    let repository = Repository::open(&settings, disk.root())?;
+    git::finish_interrupted(&repository)?;
+    let job =
+        Job { context, repository: &repository, disk: Some(&disk), located, change, delivery };
+    if delivery.push { push::run(&job) } else { local::run(&job) }
+}
+
+impl Context {
+    /// How git is called: with the user's environment and `--timeout`.
+    pub(crate) fn git_settings(&self) -> Settings {
+        let mut settings = Settings::new(self.environment.variables.iter().cloned());
+        if let Some(allowed) = self.allowed_time() {
+            settings.network_limit = allowed;
+        }
+        settings
+    }
+}
+
+/// One delivery.
+pub(super) struct Job<'a> {
+    pub(super) context: &'a Context,
+    pub(super) repository: &'a Repository,
+    pub(super) disk: Option<&'a DiskFiles>,
+    pub(super) located: Vec<Located>,
+    pub(super) change: &'a Change,
+    pub(super) delivery: &'a Delivery,
+}
+
+/// The edit on one revision: what it does, and the commit, where there is something to commit.
+pub(super) struct Made {
+    pub(super) proven: Proven,
+    pub(super) commit: Option<Built>,
+}
+
+impl Job<'_> {
+    /// Plans, proves and commits the edit on top of `base`; no branch moves.
+    pub(super) fn make(&self, base: ObjectId) -> Result<Made, Error> {
+        let files = self.repository.files_of(base)?;
+        let located = self.locate_in(&files, base)?;
+        let editable = self.context.editable_in(&files, self.disk, located)?;
+        let proven = prove_change(self.context, &files, &editable, self.change)?;
+        let commit = self.commit(base, &proven)?;
+        Ok(Made { proven, commit })
+    }
+
+    /// The overlays as they are in a revision: the kustomization file may have another of its names there.
+    fn locate_in(&self, files: &RevisionFiles, base: ObjectId) -> Result<Vec<Located>, Error> {
+        let locate = |located: &Located| {
+            locate::find_kustomization(files, &located.directory)?
+                .map(|file| Located { file, ..located.clone() })
+                .ok_or_else(|| {
+                    let shown = located.shown();
+                    let message = format!("{shown} is no overlay in commit {}", base.short());
+                    Error::new(codes::NO_SUCH_OVERLAY, message).hint("commit the overlay first")
+                })
+        };
+        self.located.iter().map(locate).collect()
+    }
+
+    fn commit(&self, base: ObjectId, proven: &Proven) -> Result<Option<Built>, Error> {
+        if proven.texts.is_empty() {
+            return Ok(None);
+        }
+        let paths: Vec<&str> = proven.texts.iter().map(|text| text.path.as_str()).collect();
+        require_clean(self.repository, &paths)?;
+        let change = |text: &NewText| git::FileChange {
+            path: text.path.clone(),
+            content: Some(text.after.clone()),
+        };
+        let files: Vec<git::FileChange> = proven.texts.iter().map(change).collect();
+        Ok(build_commit(self.repository, base, &files, &self.text(proven)?)?)
+    }
+
+    fn text(&self, proven: &Proven) -> Result<CommitText, Error> {
+        let delivery = self.delivery;
+        let author = delivery.author.as_deref().map(str::parse).transpose()?;
+        let signing = if delivery.sign { Signing::Always } else { Signing::AsConfigured };
+        let message = delivery.message.clone();
+        Ok(CommitText {
+            message: message.unwrap_or_else(|| message::describe(self.change, &proven.overlays)),
+            records: vec![message::record(self.change, &proven.overlays)],
+            author,
+            sign_off: delivery.sign_off,
+            signing,
+        })
+    }
+}
+
+/// The report of a delivery; without a commit nothing was delivered.
+pub(super) fn report(made: Made, branch: &str, delivered: Delivered) -> ChangeReport {
+    let commit = made.commit.map(|built| built.id.to_string());
+    let branch = commit.as_ref().map(|_| short_name(branch).to_owned());
+    let delivered = Delivered { commit, branch, ..delivered };
+    ChangeReport { dry_run: false, overlays: made.proven.overlays, delivered }
+}

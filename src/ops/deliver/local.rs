@@ -1,0 +1,80 @@
+//! A commit that stays in this repository.
+
+use super::job::{Job, report};
+use crate::error::{Error, codes};
+use crate::git::{
+    GitError, ObjectId, advance_current_branch, branch_reference, move_branch, short_name,
+};
+use crate::report::change::{ChangeReport, Delivered};
+
+/// The branch that gets the commit.
+pub(super) enum Target {
+    /// The one that is checked out, by its full name: checkout and index follow.
+    Current(String),
+    /// Another, by its full name.
+    Other(String),
+}
+
+impl Target {
+    /// The branch that `--branch` names, or the current one.
+    ///
+    /// # Errors
+    /// [`GitError::Detached`] where there is neither.
+    pub(super) fn choose(job: &Job<'_>) -> Result<Self, Error> {
+        let current = job.repository.current_branch()?;
+        match (&job.delivery.branch, current) {
+            (None, Some(current)) => Ok(Self::Current(current)),
+            (None, None) => Err(GitError::Detached.into()),
+            (Some(name), current) => {
+                let branch = branch_reference(job.repository, name)?;
+                Ok(if current.as_ref() == Some(&branch) {
+                    Self::Current(branch)
+                } else {
+                    Self::Other(branch)
+                })
+            }
+        }
+    }
+
+    /// Its full name.
+    pub(super) fn branch(&self) -> &str {
+        match self {
+            Self::Current(branch) | Self::Other(branch) => branch,
+        }
+    }
+}
+
+/// Commits the edit on the branch.
+///
+/// # Errors
+/// As planning, and what git refuses; then nothing has moved.
+pub(super) fn run(job: &Job<'_>) -> Result<ChangeReport, Error> {
+    let target = Target::choose(job)?;
+    let tip = job.repository.reference(target.branch())?;
+    let base = match (&target, tip) {
+        (_, Some(tip)) => tip,
+        (Target::Current(branch), None) => {
+            return Err(GitError::Unborn { branch: short_name(branch).to_owned() }.into());
+        }
+        (Target::Other(_), None) => start(job)?,
+    };
+    let made = job.make(base)?;
+    if let Some(built) = &made.commit {
+        match &target {
+            Target::Current(_) => {
+                advance_current_branch(job.repository, built)?;
+            }
+            Target::Other(branch) => move_branch(job.repository, branch, tip, built)?,
+        }
+    }
+    Ok(report(made, target.branch(), Delivered::default()))
+}
+
+/// Where a new branch starts.
+fn start(job: &Job<'_>) -> Result<ObjectId, Error> {
+    let Some(base) = &job.delivery.base else { return Ok(job.repository.resolve("HEAD")?) };
+    let branch = branch_reference(job.repository, base)?;
+    job.repository
+        .reference(&branch)?
+        .ok_or_else(|| Error::new(codes::NO_SUCH_REVISION, format!("there is no branch `{base}`")))
+}

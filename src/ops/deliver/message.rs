@@ -1,0 +1,89 @@
+//! What a commit says: a subject and the effect for people, and the change as data.
+
+use serde_json::{Value as Json, json};
+
+use crate::change::{Change, PinValue};
+use crate::git::ChangeRecord;
+use crate::report::change::{OverlayReport, Status};
+
+/// The longest subject that shows whole in lists of commits.
+const SUBJECT: usize = 72;
+
+/// The most lines about the effect.
+const MOST_LINES: usize = 40;
+
+/// Subject and text, made from the change and its effect.
+pub(super) fn describe(change: &Change, overlays: &[OverlayReport]) -> String {
+    let Change::PinImages(pins) = change;
+    let names: Vec<String> = pins.pins.iter().map(|pin| last_segment(pin.key.as_str())).collect();
+    let places: Vec<&str> = changed(overlays).map(|overlay| overlay.path.as_str()).collect();
+    let subject =
+        shorten(&format!("Pin {} in {}", list(&names, "images"), list(&places, "overlays")));
+    let mut lines: Vec<String> = Vec::new();
+    for overlay in changed(overlays) {
+        for change in &overlay.effect.changes {
+            let value = |value: &Option<Json>| match value {
+                Some(Json::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+                None => "nothing".to_owned(),
+            };
+            lines.push(format!(
+                "{}: {}/{} {}",
+                overlay.path, change.resource.kind, change.resource.name, change.path
+            ));
+            lines.push(format!("  {} -> {}", value(&change.before), value(&change.after)));
+        }
+    }
+    let left = lines.len().saturating_sub(MOST_LINES);
+    lines.truncate(MOST_LINES);
+    if left > 0 {
+        lines.push(format!("and {} more", left / 2));
+    }
+    if lines.is_empty() { subject } else { format!("{subject}\n\n{}", lines.join("\n")) }
+}
+
+/// The change as data, for the trailers.
+pub(super) fn record(change: &Change, overlays: &[OverlayReport]) -> ChangeRecord {
+    let Change::PinImages(pins) = change;
+    let images: serde_json::Map<String, Json> = pins
+        .pins
+        .iter()
+        .map(|pin| (pin.key.as_str().to_owned(), json!(reference(&pin.value))))
+        .collect();
+    let places: Vec<&str> = changed(overlays).map(|overlay| overlay.path.as_str()).collect();
+    ChangeRecord::new(json!({"command": "pin", "overlays": places, "digests": images}))
+}
+
+fn changed(overlays: &[OverlayReport]) -> impl Iterator<Item = &OverlayReport> {
+    overlays.iter().filter(|overlay| overlay.status == Status::Changed)
+}
+
+/// The value as it was given.
+fn reference(value: &PinValue) -> String {
+    let tag = value.tag.as_ref().map(|tag| format!(":{tag}")).unwrap_or_default();
+    match &value.name {
+        Some(name) => format!("{name}{tag}@{}", value.digest),
+        None => value.digest.to_string(),
+    }
+}
+
+fn last_segment(name: &str) -> String {
+    name.rsplit('/').next().unwrap_or(name).to_owned()
+}
+
+/// Up to two by name, more by number.
+fn list(items: &[impl AsRef<str>], what: &str) -> String {
+    match items {
+        [one] => one.as_ref().to_owned(),
+        [one, two] => format!("{} and {}", one.as_ref(), two.as_ref()),
+        _ => format!("{} {what}", items.len()),
+    }
+}
+
+fn shorten(subject: &str) -> String {
+    if subject.chars().count() <= SUBJECT {
+        return subject.to_owned();
+    }
+    let short: String = subject.chars().take(SUBJECT - 1).collect();
+    format!("{short}…")
+}

@@ -1,0 +1,65 @@
+//! Delivery through git: the edit is planned and proven on a revision, committed in the object store, and only then do
+//! branches, checkout and remote follow.
+
+#[cfg(feature = "git")]
+mod job;
+#[cfg(feature = "git")]
+mod local;
+#[cfg(feature = "git")]
+mod locate;
+#[cfg(feature = "git")]
+mod message;
+#[cfg(feature = "git")]
+mod push;
+
+use std::ffi::OsString;
+
+use super::Context;
+use crate::change::Change;
+use crate::error::Error;
+use crate::report::change::ChangeReport;
+
+/// How an edit is delivered: as a commit, on which branch, pushed or not.
+#[derive(Clone, Debug, Default)]
+pub struct Delivery {
+    /// `--branch`: the branch that gets the commit, in place of the current one.
+    pub branch: Option<String>,
+    /// `--base`: the branch that a new branch starts from.
+    pub base: Option<String>,
+    /// `--push`.
+    pub push: bool,
+    /// `--remote`: a configured name or an address.
+    pub remote: Option<String>,
+    /// `--message`, in place of the one made from the change.
+    pub message: Option<String>,
+    /// `--author`.
+    pub author: Option<String>,
+    /// `--sign`.
+    pub sign: bool,
+    /// `--signoff`.
+    pub sign_off: bool,
+}
+
+/// Brings `change` about in the overlays named and delivers it.
+///
+/// # Errors
+/// Refusals, and what git cannot do; what was delivered by then is named.
+#[cfg(feature = "git")]
+pub fn run(
+    context: &Context,
+    overlays: &[OsString],
+    change: &Change,
+    delivery: &Delivery,
+) -> Result<ChangeReport, Error> {
+    job::run(context, overlays, change, delivery)
+}
+
+/// As every delivery in a program that was built without git.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "git"))]
+pub fn run(_: &Context, _: &[OsString], _: &Change, _: &Delivery) -> Result<ChangeReport, Error> {
+    let message = "this program was built without git; leave the options of delivery out";
+    Err(Error::new(crate::error::codes::NOT_DELIVERABLE, message))
+}

@@ -1,0 +1,272 @@
+//! A commit that goes to a remote: made on the branch as the remote has it, and made again where somebody came first.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::job::{Job, Made, report};
+use super::local::Target;
+use super::{Delivery, locate};
+use crate::change::Change;
+use crate::error::{Error, codes};
+use crate::git::{
+    GitError, ObjectId, Pushed, Remade, Remote, Settings, TEMPORARY_REMOTE, TemporaryClone,
+    advance_current_branch, branch_reference, move_branch, push_with_retry, short_name,
+};
+use crate::ops::Context;
+use crate::plan::Note;
+use crate::report::change::{ChangeReport, Delivered};
+use crate::verify::Effect;
+
+/// Commits the edit on the branch as the remote has it, and pushes it.
+///
+/// # Errors
+/// As planning, and what git or the remote refuses.
+pub(super) fn run(job: &Job<'_>) -> Result<ChangeReport, Error> {
+    let target = Target::choose(job)?;
+    let local = job.repository.reference(target.branch())?;
+    if let (Target::Current(branch), None) = (&target, local) {
+        return Err(GitError::Unborn { branch: short_name(branch).to_owned() }.into());
+    }
+    let name = remote_name(job, &target)?;
+    let remote = Remote::open(job.repository.git(), &name)?;
+    let mut attempt =
+        Attempt { job, remote: &remote, target: &target, local, last: None, first: None };
+    let pushed =
+        push_with_retry(&remote, job.repository, target.branch(), |head| attempt.make(head))?;
+    let made = attempt.last.ok_or_else(nothing_made)?;
+    let mut notes = Vec::new();
+    if pushed.is_new {
+        notes.extend(follow(job, &target, local, &made));
+    }
+    Ok(finish(made, &target, &remote, pushed, notes))
+}
+
+/// The same without a clone: a temporary repository of just what the overlays reach.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn without_clone(
+    context: &Context,
+    settings: &Arc<Settings>,
+    address: &str,
+    overlays: &[OsString],
+    change: &Change,
+    delivery: &Delivery,
+) -> Result<ChangeReport, Error> {
+    if !delivery.push {
+        let error = Error::new(codes::USAGE, "--remote with an address and no clone needs --push");
+        return Err(
+            error.hint("a commit that is not pushed would go away with the temporary repository")
+        );
+    }
+    let clone = TemporaryClone::new(settings, address)?;
+    let repository = clone.repository();
+    let remote = clone.remote()?;
+    let start = match &delivery.base {
+        Some(base) => branch_reference(repository, base)?,
+        None => remote.default_branch()?,
+    };
+    let branch = match &delivery.branch {
+        Some(branch) => branch_reference(repository, branch)?,
+        None => start.clone(),
+    };
+    let missing = || GitError::NoSuchReference {
+        remote: remote.shown().to_owned(),
+        reference: start.clone(),
+    };
+    let tip = match clone.fetch_tip(&branch)? {
+        Some(tip) => tip,
+        None => clone.fetch_tip(&start)?.ok_or_else(missing)?,
+    };
+    let located = locate::locate(&repository.files_of(tip)?, overlays)?;
+    let job = Job { context, repository, disk: None, located, change, delivery };
+    let target = Target::Other(branch);
+    let mut attempt = Attempt {
+        job: &job,
+        remote: &remote,
+        target: &target,
+        local: Some(tip),
+        last: None,
+        first: None,
+    };
+    let pushed = push_with_retry(&remote, repository, target.branch(), |head| attempt.make(head))?;
+    let made = attempt.last.ok_or_else(nothing_made)?;
+    Ok(finish(made, &target, &remote, pushed, Vec::new()))
+}
+
+fn nothing_made() -> Error {
+    Error::new(codes::INTERNAL, "internal error: a push without an edit")
+}
+
+fn finish(
+    made: Made,
+    target: &Target,
+    remote: &Remote<'_>,
+    pushed: Pushed,
+    notes: Vec<Note>,
+) -> ChangeReport {
+    let shown = pushed.is_new.then(|| remote.shown().to_owned());
+    report(made, target.branch(), Delivered { remote: shown, notes, ..Delivered::default() })
+}
+
+/// The remote that `--remote` names, else that of the branch, else `origin`.
+fn remote_name(job: &Job<'_>, target: &Target) -> Result<String, Error> {
+    if let Some(name) = &job.delivery.remote {
+        return Ok(name.clone());
+    }
+    let current = job.repository.current_branch()?;
+    for branch in [Some(target.branch()), current.as_deref()].into_iter().flatten() {
+        let configured =
+            job.repository.setting(&format!("branch.{}.remote", short_name(branch)))?;
+        if let Some(name) = configured.filter(|name| name != ".") {
+            return Ok(name);
+        }
+    }
+    Ok(TEMPORARY_REMOTE.to_owned())
+}
+
+/// The fields that an edit changes, with their values before and after.
+type Values = BTreeMap<String, (Option<Json>, Option<Json>)>;
+
+/// The edit, made on one head after another.
+struct Attempt<'a> {
+    job: &'a Job<'a>,
+    remote: &'a Remote<'a>,
+    target: &'a Target,
+    local: Option<ObjectId>,
+    last: Option<Made>,
+    first: Option<Values>,
+}
+
+impl Attempt<'_> {
+    fn make(&mut self, head: Option<ObjectId>) -> Result<Remade, Error> {
+        let base = self.base(head)?;
+        let made = self.job.make(base)?;
+        let values = values(&made);
+        match &self.first {
+            None => self.first = Some(values),
+            Some(first) => require_same_before(first, &values, self.remote.shown())?,
+        }
+        let remade = match &made.commit {
+            Some(built) => Remade::Commit(built.id),
+            // The branch holds the change already, and the remote lacks commits of it.
+            None if matches!(self.target, Target::Current(_)) && head != Some(base) => {
+                Remade::Commit(base)
+            }
+            None => Remade::AlreadySo,
+        };
+        self.last = Some(made);
+        Ok(remade)
+    }
+
+    /// The commit that the edit is made on, where the remote's branch is at `head`.
+    fn base(&self, head: Option<ObjectId>) -> Result<ObjectId, Error> {
+        let repository = self.job.repository;
+        match (self.target, head, self.local) {
+            (Target::Other(_), Some(head), _) => Ok(head),
+            (Target::Other(_), None, _) => self.start(),
+            (Target::Current(_), Some(head), Some(local))
+                if repository.is_ancestor(local, head)? =>
+            {
+                Ok(head)
+            }
+            (Target::Current(_), Some(head), Some(local))
+                if repository.is_ancestor(head, local)? =>
+            {
+                Ok(local)
+            }
+            (Target::Current(_), None, Some(local)) => Ok(local),
+            (Target::Current(branch), ..) => Err(GitError::Diverged {
+                remote: self.remote.shown().to_owned(),
+                branch: short_name(branch).to_owned(),
+            }
+            .into()),
+        }
+    }
+
+    /// Where a branch that the remote has not starts: at the remote's head of the base branch.
+    fn start(&self) -> Result<ObjectId, Error> {
+        let repository = self.job.repository;
+        let current = repository.current_branch()?;
+        let candidates = match (&self.job.delivery.base, current) {
+            (Some(base), _) => vec![branch_reference(repository, base)?],
+            (None, Some(current)) if self.job.disk.is_some() => {
+                vec![current, self.remote.default_branch()?]
+            }
+            (None, _) => vec![self.remote.default_branch()?],
+        };
+        for branch in &candidates {
+            if let Some(head) = self.remote.fetch_branch(repository, branch)? {
+                return Ok(head);
+            }
+        }
+        let reference = candidates.last().cloned().unwrap_or_default();
+        Err(GitError::NoSuchReference { remote: self.remote.shown().to_owned(), reference }.into())
+    }
+}
+
+fn values(made: &Made) -> Values {
+    let mut all = Values::new();
+    for overlay in &made.proven.overlays {
+        let Effect { changes } = &overlay.effect;
+        for change in changes {
+            let resource = &change.resource;
+            let key = format!(
+                "{}: {}/{}/{} {}",
+                overlay.path, resource.kind, resource.namespace, resource.name, change.path
+            );
+            all.insert(key, (change.before.clone(), change.after.clone()));
+        }
+    }
+    all
+}
+
+/// Somebody else's new value is not written over: whoever asked for this one did not know of it.
+fn require_same_before(first: &Values, now: &Values, remote: &str) -> Result<(), Error> {
+    for (field, (before, after)) in now {
+        let Some((known, _)) = first.get(field) else { continue };
+        if known != before {
+            let shown = |value: &Option<Json>| {
+                value.as_ref().map_or_else(|| "nothing".to_owned(), Json::to_string)
+            };
+            let message = format!(
+                "{field}: somebody set {} on {remote} meanwhile; asked for was {}",
+                shown(before),
+                shown(after)
+            );
+            let error = Error::new(codes::CHANGED_ON_REMOTE, message);
+            return Err(error.hint("run the command again if yours is still the right value"));
+        }
+    }
+    Ok(())
+}
+
+/// Lets the local branch follow what was pushed, where that is safe; says so where it is not.
+fn follow(job: &Job<'_>, target: &Target, local: Option<ObjectId>, made: &Made) -> Option<Note> {
+    let built = made.commit.as_ref()?;
+    match target {
+        Target::Current(branch) if local == Some(built.base) => {
+            let moved = advance_current_branch(job.repository, built);
+            moved.err().map(|error| behind(branch, &error.to_string()))
+        }
+        Target::Current(branch) => Some(behind(branch, "the remote had commits that it has not")),
+        Target::Other(branch) => {
+            let is_behind = |old| job.repository.is_ancestor(old, built.id).unwrap_or(false);
+            if local.is_none_or(is_behind) {
+                let moved = move_branch(job.repository, branch, local, built);
+                return moved.err().map(|error| behind(branch, &error.to_string()));
+            }
+            Some(behind(branch, "it has commits of its own"))
+        }
+    }
+}
+
+fn behind(branch: &str, reason: &str) -> Note {
+    let branch = short_name(branch);
+    let message =
+        format!("the commit is pushed; the local branch {branch} stays where it is: {reason}");
+    Note { code: "local-behind", message }
+}
