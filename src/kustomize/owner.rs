@@ -42,8 +42,8 @@ fn field_kind(tree: &SourceTree, file: &str, line: u32) -> String {
     let field = text.and_then(|text| {
         let document = yaml::parse(text).ok()?;
         let root = document.target(*document.roots().first()?);
-        let before = document.pairs(root).filter(|(key, _)| document.node(*key).line <= line);
-        document.node(before.last()?.0).scalar().map(str::to_owned)
+        let mut before = document.pairs(root).filter(|(key, _)| document.node(*key).line <= line);
+        document.node(before.next_back()?.0).scalar().map(str::to_owned)
     });
     match field.as_deref() {
         Some("images" | "imageTags") => "images-entry".to_owned(),

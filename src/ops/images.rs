@@ -5,8 +5,10 @@ use std::ffi::OsString;
 use serde_json::json;
 
 use super::Context;
+use super::overlay::LoadedOverlay;
+use super::preflight::Editable;
 use crate::error::Error;
-use crate::kustomize::{self, Owner, Rendered, SourceTree, find_image_uses};
+use crate::kustomize::{Resource, find_image_uses};
 use crate::report::look::{Use, UsedImage};
 use crate::report::{Report, Style, Text};
 
@@ -18,25 +20,32 @@ pub fn run(context: &Context, overlays: &[OsString], flags: &[String]) -> Result
     let (files, located) = context.locate(overlays)?;
     let mut entries = Vec::new();
     let mut text = Text::default();
-    for overlay in &located {
-        let tree = context.load(&files, &overlay.directory)?;
-        let rendered = context.render(&tree, &overlay.directory)?.rendered;
-        let images = used_images(&tree, &rendered, flags);
-        text.styled_line(Style::Heading, overlay.shown());
-        images.iter().for_each(|image| {
+    for overlay in located {
+        let overlay = Editable::load(&files, overlay)?;
+        let overlay = LoadedOverlay::load(&files, &overlay, context)?;
+        let images = used_images(&overlay, flags);
+        text.styled_line(Style::Heading, &overlay.path);
+        for image in &images {
             text.append(image.to_text());
-        });
+        }
+        for unknown in &overlay.unknown {
+            text.styled_line(Style::Warning, format!("  unknown: what {unknown} brings"));
+        }
         let images: Vec<_> = images.iter().map(UsedImage::to_json).collect();
-        entries.push(json!({ "path": overlay.shown(), "images": images }));
+        let unknown = &overlay.unknown;
+        entries.push(json!({ "path": overlay.path, "images": images, "unknown": unknown }));
     }
     Ok(Report::unchanged("images", json!({ "overlays": entries }), text))
 }
 
 /// By reference and decider, in the order of the render.
-fn used_images(tree: &SourceTree, rendered: &Rendered, flags: &[String]) -> Vec<UsedImage> {
+fn used_images(overlay: &LoadedOverlay<'_>, flags: &[String]) -> Vec<UsedImage> {
+    let resources = &overlay.before.resources;
     let mut images: Vec<UsedImage> = Vec::new();
-    for found in find_image_uses(&rendered.resources, flags) {
-        let decided_by = decider(tree, rendered, &found);
+    for found in find_image_uses(resources, flags) {
+        let is_it = |resource: &&Resource| resource.current_id() == found.resource;
+        let node = resources.iter().find(is_it).and_then(|r| found.path.find(&r.node));
+        let decided_by = node.and_then(|node| overlay.owner_of(node.origin));
         let place = Use {
             resource: found.resource,
             path: found.path.to_string(),
@@ -54,10 +63,4 @@ fn used_images(tree: &SourceTree, rendered: &Rendered, flags: &[String]) -> Vec<
         }
     }
     images
-}
-
-fn decider(tree: &SourceTree, rendered: &Rendered, found: &kustomize::ImageUse) -> Option<Owner> {
-    let is_it = |resource: &&kustomize::Resource| resource.current_id() == found.resource;
-    let resource = rendered.resources.iter().find(is_it)?;
-    kustomize::owner_of(tree, rendered, found.path.find(&resource.node)?.origin)
 }

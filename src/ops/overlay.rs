@@ -2,9 +2,9 @@
 
 use super::Context;
 use super::preflight::Editable;
-use super::remote::Without;
+use super::remote::{Without, has_remote_references};
 use crate::error::{Error, Location, codes};
-use crate::kustomize::{Files, Rendered, SourceTree};
+use crate::kustomize::{self, Files, Origin, Owner, Rendered, SourceTree};
 use crate::plan::{OwnFile, layer};
 use crate::report::change::Proof;
 
@@ -129,6 +129,16 @@ impl<'a> LoadedOverlay<'a> {
             .collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files
+    }
+
+    /// Who decided a value of [`LoadedOverlay::before`]. Where remote references were left out of a
+    /// file before it was rendered, its lines are not those on disk, and none is given.
+    pub(crate) fn owner_of(&self, origin: Origin) -> Option<Owner> {
+        let owner = kustomize::owner_of(&self.tree, &self.before, origin)?;
+        let file = self.tree.file(&owner.file)?;
+        let is_changed = self.proof == Proof::Partial
+            && std::str::from_utf8(&file.bytes).is_ok_and(has_remote_references);
+        Some(Owner { line: if is_changed { 0 } else { owner.line }, ..owner })
     }
 
     /// The files that the overlay reaches.

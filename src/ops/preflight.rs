@@ -18,6 +18,17 @@ pub struct Editable {
     pub tree: SourceTree,
 }
 
+impl Editable {
+    /// Loads what `located` reaches, whatever kind it is of: for commands that only look.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn load(files: &dyn Files, located: Located) -> Result<Self, Error> {
+        let tree = SourceTree::load(files, &located.directory)?;
+        Ok(Self { located, tree })
+    }
+}
+
 impl Context {
     /// Locates and loads the overlays that an edit command names.
     ///
@@ -42,12 +53,13 @@ impl Context {
     ) -> Result<Vec<Editable>, Error> {
         let mut editable = Vec::new();
         for located in located {
-            let tree = self.load(files, &located.directory)?;
+            let overlay = Editable::load(files, located)?;
+            let Editable { located, tree } = &overlay;
             let kind = tree.kustomization(&located.directory).map(|k| k.kustomization.file_kind());
             if kind == Some(Kind::Component) {
-                return Err(component_error(disk, &located)?);
+                return Err(component_error(disk, located)?);
             }
-            editable.push(Editable { located, tree });
+            editable.push(overlay);
         }
         Ok(editable)
     }

@@ -90,6 +90,11 @@ impl Without {
     }
 }
 
+/// Whether a kustomization file has remote references.
+pub(crate) fn has_remote_references(text: &str) -> bool {
+    !references_of(text).is_empty()
+}
+
 /// The remote references of a kustomization file, each with its line.
 fn references_of(text: &str) -> Vec<(String, u32)> {
     let Ok(tree) = yaml::parse(text) else { return Vec::new() };

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, codes};
 use crate::kustomize::{self, BuildErrorKind, Files, Rendered, SourceTree};
-use crate::render::{ExternalKustomize, Renderer as _};
+use crate::render::{self, ExternalKustomize, Renderer as _};
 
 use super::Context;
 
@@ -43,7 +43,10 @@ impl Context {
                 Ok(Built { rendered, text, external: None })
             }
             Err(error) => match &error.kind {
-                BuildErrorKind::Unsupported { .. } => self.fall_back(tree, overlay, error.into()),
+                BuildErrorKind::Unsupported { .. } => {
+                    render::check_local(tree)?;
+                    self.fall_back(tree, overlay, error.into())
+                }
                 _ => Err(error.into()),
             },
         }

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use serde_json::json;
 
 use super::Context;
+use super::overlay::LoadedOverlay;
+use super::preflight::Editable;
 use crate::error::{Error, codes};
 use crate::hint;
 use crate::kustomize::node::{Node, Value};
@@ -39,21 +41,22 @@ pub fn run(context: &Context, request: &ShowRequest) -> Result<Report, Error> {
     };
     let name = ResourceName::parse(&request.name).ok_or_else(malformed)?;
     let mut shown = Vec::new();
-    for overlay in &located {
-        let tree = context.load(&files, &overlay.directory)?;
-        let rendered = context.render(&tree, &overlay.directory)?.rendered;
+    for overlay in located {
+        let overlay = Editable::load(&files, overlay)?;
+        let overlay = LoadedOverlay::load(&files, &overlay, context)?;
+        let (tree, rendered) = (overlay.tree(), &overlay.before);
         let field = request.field.as_deref().unwrap_or_default();
         let resource = one_resource(&name, request, &rendered.resources)?;
         let (path, node) = query_field(&resource.node, field)
             .map_err(|error| field_error(&request.name, error))?;
-        let decided_by = kustomize::owner_of(&tree, &rendered, node.origin);
+        let decided_by = overlay.owner_of(node.origin);
         shown.push(ShownField {
-            overlay: overlay.shown(),
+            overlay: overlay.path.clone(),
             resource: resource.current_id(),
             path: path.to_string(),
             value: node_to_json(node),
-            text: shown_value(&rendered, resource, field, node)?,
-            shadowed: shadowed(&tree, &overlay.directory, resource, field, decided_by.as_ref()),
+            text: shown_value(rendered, resource, field, node)?,
+            shadowed: shadowed(tree, tree.overlay(), resource, field, decided_by.as_ref()),
             decided_by,
         });
     }

@@ -49,6 +49,17 @@ pub(super) fn copy_tree(tree: &SourceTree) -> Result<TemporaryTree, RenderError>
     Ok(copy_to_temporary(&layout)?)
 }
 
+/// Whether the content of every remote reference of the tree is at hand.
+///
+/// # Errors
+/// [`RenderError::Remote`] for the first that is not.
+pub fn check_local(tree: &SourceTree) -> Result<(), RenderError> {
+    for (directory, read) in tree.kustomizations() {
+        with_local_references(tree, directory, &read.file.path, &read.file.bytes)?;
+    }
+    Ok(())
+}
+
 /// The text of a kustomization file with its remote references replaced, or `None` where it has none.
 fn with_local_references(
     tree: &SourceTree,

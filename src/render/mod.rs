@@ -8,6 +8,7 @@ mod copy;
 mod external;
 mod message;
 
+pub use copy::check_local;
 pub use external::ExternalKustomize;
 
 use std::path::PathBuf;

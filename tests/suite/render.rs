@@ -1,5 +1,9 @@
 //! The external renderer: the same bytes as the program itself, nothing from the network, errors with their place.
 
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
 use crate::support::repo::TestRepo;
 use crate::support::{runs, skip};
 
@@ -101,4 +105,25 @@ fn what_is_no_kustomize_is_4() {
         let ran = repo.overlay(&["build", "overlays/prod", "-o", "json", "--kustomize", program]);
         assert_eq!((ran.status, ran.code().as_str()), (4, "renderer-missing"), "{ran:?}");
     }
+}
+
+#[test]
+fn without_its_remote_base_an_overlay_shows_what_can_be_seen() {
+    let repo = TestRepo::with_files(TREE);
+    let far = "resources:\n- ../../base\n- https://example.test/o/r//b?ref=v1\nimages: [{name: web, newTag: '2'}]\n";
+    repo.write("overlays/far/kustomization.yaml", far);
+    // Nothing but the program itself is at hand.
+    let bare = BTreeMap::from([("PATH".to_owned(), "/none".to_owned())]);
+    let ran = repo.overlay_with(&["images", "overlays/far", "-o", "json"], "", &bare);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let overlay = ran.json()["result"]["overlays"][0].clone();
+    let unknown = "https://example.test/o/r//b?ref=v1 (overlays/far/kustomization.yaml:3)";
+    assert_eq!(overlay["unknown"], json!([unknown]));
+    assert_eq!(overlay["images"][0]["reference"], "web:2");
+    let decided = &overlay["images"][0]["decidedBy"];
+    assert_eq!(decided["file"], "overlays/far/kustomization.yaml");
+    assert_eq!(decided["line"], json!(null), "its lines are not those that were rendered");
+    let ran = repo.overlay_with(&["build", "overlays/far", "-o", "json"], "", &bare);
+    assert_eq!((ran.status, ran.code().as_str()), (4, "remote-base"), "{ran:?}");
+    assert_eq!(ran.json()["error"]["location"]["line"], 3);
 }

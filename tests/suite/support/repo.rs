@@ -75,11 +75,6 @@ impl TestRepo {
         fs::write(path, text).unwrap();
     }
 
-    /// Reads a file below the work tree.
-    pub(crate) fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.path().join(path)).unwrap()
-    }
-
     /// Commits all there is.
     pub(crate) fn commit(&self, message: &str) {
         self.git(&["add", "-A", "-f"]);
