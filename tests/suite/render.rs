@@ -127,3 +127,13 @@ fn without_its_remote_base_an_overlay_shows_what_can_be_seen() {
     assert_eq!((ran.status, ran.code().as_str()), (4, "remote-base"), "{ran:?}");
     assert_eq!(ran.json()["error"]["location"]["line"], 3);
 }
+
+#[test]
+fn what_the_built_in_build_does_not_know_needs_a_kustomize() {
+    let repo = TestRepo::with_files(TREE);
+    repo.write("overlays/helm/kustomization.yaml", "helmCharts: [{name: x, repo: none}]\n");
+    let bare = BTreeMap::from([("PATH".to_owned(), "/none".to_owned())]);
+    let ran = repo.overlay_with(&["build", "overlays/helm", "-o", "json"], "", &bare);
+    assert_eq!((ran.status, ran.code().as_str()), (4, "not-buildable"), "{ran:?}");
+    assert!(ran.json()["error"]["message"].as_str().unwrap().contains("helmCharts"), "{ran:?}");
+}

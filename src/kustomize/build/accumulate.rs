@@ -103,7 +103,21 @@ impl<'a> Target<'a> {
         Ok(gathered)
     }
 
+    /// Charts are inflated by another program, which only kustomize starts.
+    fn refuse_charts(&self) -> Result<(), BuildError> {
+        let fields = &self.file.kustomization;
+        let charts = [
+            ("helmCharts", &fields.helm_charts),
+            ("helmChartInflationGenerator", &fields.helm_chart_inflation_generator),
+        ];
+        let used = charts.into_iter().find_map(|(name, field)| {
+            field.value.as_ref().filter(|_| field.is_some()).map(|node| (name, node.origin))
+        });
+        used.map_or(Ok(()), |(name, origin)| Err(BuildError::unsupported(name).at(origin)))
+    }
+
     fn run_generators(&self, resources: &mut ResMap) -> Result<(), BuildError> {
+        self.refuse_charts()?;
         let fields = &self.file.kustomization;
         generators::run_builtin(resources, fields, &self.context)?;
         for plugin in self.plugins(&fields.generators)? {
