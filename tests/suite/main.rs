@@ -5,6 +5,7 @@ mod architecture;
 mod build_fixtures;
 mod cases;
 mod cli;
+mod corpus;
 mod errors;
 #[cfg(feature = "git")]
 mod git_commit;

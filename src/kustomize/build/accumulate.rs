@@ -12,11 +12,10 @@ use super::generators;
 use super::hash::add_name_suffixes;
 use super::name_reference::fix_references;
 use super::plugins;
-use super::schema::Schemas;
 use super::transformer_config::TransformerConfig;
 use super::transformers;
 use super::vars::VarSet;
-use super::{finish, order};
+use super::{finish, openapi, order};
 use crate::kustomize::error::{BuildError, BuildErrorKind, Warning};
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::Resource;
@@ -58,7 +57,8 @@ pub(super) fn build_root(
     warnings: &RefCell<Vec<Warning>>,
 ) -> Result<Vec<Resource>, BuildError> {
     let loader = Loader::new(tree, overlay)?;
-    let context = Context::new(loader, Schemas::builtin(), warnings);
+    let schemas = openapi::schemas_of(&loader)?;
+    let context = Context::new(loader, schemas, warnings);
     let target = Target::load(context)?;
     let mut accumulated = target.accumulate(Accumulator::default())?;
     let resources = accumulated.resources.resources_mut();

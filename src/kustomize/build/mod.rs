@@ -27,6 +27,7 @@ mod lookup;
 mod merge;
 mod name_reference;
 mod namespace;
+mod openapi;
 mod order;
 mod patches;
 mod path_matcher;

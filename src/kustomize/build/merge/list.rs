@@ -31,6 +31,16 @@ impl Arena {
         std::mem::replace(&mut self.nodes[id], Node::null(origin))
     }
 
+    /// The elements of a list; one that is in it twice is there twice.
+    fn collect(&mut self, list: &[usize]) -> Vec<Node> {
+        let mut nodes = Vec::with_capacity(list.len());
+        for (at, id) in list.iter().enumerate() {
+            let again = list[at + 1..].contains(id);
+            nodes.push(if again { self.nodes[*id].clone() } else { self.take(*id) });
+        }
+        nodes
+    }
+
     /// `ElementMatcher`: the first element whose keys have the values.
     fn find(&self, list: &[usize], keys: &[&str], values: &[Text]) -> Option<usize> {
         list.iter().copied().find(|id| match keys {
@@ -88,9 +98,11 @@ impl Arena {
             return Ok(Judged::Kept);
         }
         for (at, key) in keys.iter().enumerate() {
-            let Some(value) = values.get(at) else { return Ok(Judged::Other) };
-            if !field_matches(node, key, value)? {
-                return Ok(Judged::Other);
+            match values.get(at) {
+                Some(value) if field_matches(node, key, value)? => {}
+                // Without a value of its own a key counts as the one before it does.
+                None if at > 0 => {}
+                _ => return Ok(Judged::Other),
             }
         }
         Ok(Judged::Found)
@@ -242,7 +254,7 @@ impl<'s> Walker<'s> {
             }
         }
         append(&lists.arena, &mut result, &lists.dest, &keys)?;
-        Ok(result.into_iter().map(|id| lists.arena.take(id)).collect())
+        Ok(lists.arena.collect(&result))
     }
 
     /// Merges the element of one set of key values; `None` if nothing is left of it, and then the
