@@ -134,6 +134,7 @@ fn context(global: &GlobalOptions, environment: Environment) -> Result<Context, 
     context.kustomize.clone_from(&global.kustomize);
     context.timeout = global.timeout;
     context.config.clone_from(&global.config);
+    context.offline = global.offline;
     Ok(context)
 }
 

@@ -45,6 +45,10 @@ pub(crate) struct GlobalOptions {
     #[arg(long, value_name = "PATH", global = true)]
     pub(crate) kustomize: Option<PathBuf>,
 
+    /// Take remote bases from the cache alone; touch no network.
+    #[arg(long, global = true)]
+    pub(crate) offline: bool,
+
     /// The directory that nothing reaches beyond, where the overlay is in no git work tree.
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) root: Option<PathBuf>,

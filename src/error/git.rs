@@ -45,6 +45,7 @@ fn code(error: &GitError) -> super::Code {
         GitError::Unreachable { .. } => codes::REMOTE_UNREACHABLE,
         GitError::RemoteMissing { .. } => codes::REMOTE_MISSING,
         GitError::NoSuchReference { .. } => codes::NO_SUCH_REFERENCE,
+        GitError::BadReference { .. } | GitError::Offline { .. } => codes::REMOTE_BASE,
         GitError::PushRefused { .. } => codes::PUSH_REFUSED,
         GitError::Diverged { .. } => codes::BRANCH_DIVERGED,
         GitError::LostEveryRace { .. } => codes::PUSH_LOST_RACES,

@@ -184,6 +184,20 @@ pub enum GitError {
         /// As asked for.
         reference: String,
     },
+    /// A reference that is no name of a branch, tag or commit.
+    #[error("`{reference}` is not a reference that may be asked for")]
+    BadReference {
+        /// As given, cut short.
+        reference: String,
+    },
+    /// The cache has not what is needed, and the network may not be used.
+    #[error("{remote} at `{reference}` is not in the cache, and the network may not be used")]
+    Offline {
+        /// The remote, without credentials.
+        remote: String,
+        /// As asked for.
+        reference: String,
+    },
     /// The remote refuses the push by a rule of its own.
     #[error("{remote} refuses commit {commit} on `{branch}`: {message}")]
     PushRefused {

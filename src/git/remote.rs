@@ -14,6 +14,9 @@ use super::repository::Repository;
 /// The transports that may be used; git has others that run programs.
 const PROTOCOLS: &str = "file:git:http:https:ssh";
 
+/// The transports of remote bases.
+const BASE_PROTOCOLS: &str = "file:http:https:ssh";
+
 /// How long a server may say nothing, at most.
 const MOST_SILENCE: Duration = Duration::from_secs(30);
 
@@ -264,6 +267,41 @@ impl<'a> Remote<'a> {
             }
         }
         Err(GitError::LostEveryRace { branch: short_name(branch).to_owned(), tries: 20 })
+    }
+
+    /// Fetches one reference or commit without history, ended where `watch` says so. A server that gives no single commits
+    /// is asked for all its branches and tags.
+    ///
+    /// # Errors
+    /// As for [`Remote::list`], and [`GitError::Stopped`].
+    pub(super) fn fetch_alone(
+        &self,
+        repository: &Repository,
+        source: &str,
+        watch: impl Fn() -> Option<String>,
+    ) -> Result<(), GitError> {
+        let all =
+            ["+refs/heads/*:refs/overlay/all/heads/*", "+refs/tags/*:refs/overlay/all/tags/*"];
+        let tries: [(&[&str], &[&str]); 2] = [(&["--depth=1"], &[source]), (&[], &all)];
+        let mut outcome = Ok(());
+        for (options, sources) in tries {
+            let mut args = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
+            args.extend(options);
+            args.extend(["--", self.target.as_str()]);
+            args.extend(sources);
+            let call = self.call(repository.git(), &args).env("GIT_ALLOW_PROTOCOL", BASE_PROTOCOLS);
+            let answer = call.watch(&watch).answer()?;
+            if answer.is_success {
+                return Ok(());
+            }
+            let is_refused = ["not our ref", "unadvertised object", "does not support"];
+            let is_refused = is_refused.iter().any(|words| answer.stderr.contains(words));
+            outcome = Err(self.classify("fetch", &answer));
+            if !is_refused {
+                break;
+            }
+        }
+        outcome
     }
 
     /// Pushes a commit to a branch that is at `expected` (`None`: it must not exist), and asks what the branch is afterwards.

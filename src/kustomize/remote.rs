@@ -26,6 +26,99 @@ pub fn is_remote(reference: &str) -> bool {
     is_http_url(reference) || is_git_url(reference)
 }
 
+/// How the first part of the path of a supplied remote repository begins; no path of a local file does.
+pub const MOUNT_PREFIX: &str = "remote:";
+
+/// The supplied remote repository that a path lies in: its first part.
+#[must_use]
+pub fn mount_of(path: &str) -> Option<&str> {
+    path.split('/').next().filter(|first| first.starts_with(MOUNT_PREFIX))
+}
+
+/// A reference to a directory of a git repository, taken apart as kustomize does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitUrl {
+    /// What git is given to fetch from.
+    pub address: String,
+    /// The directory in the repository; empty for its top.
+    pub directory: String,
+    /// `ref`, else `version`, of the query: a branch, tag or commit.
+    pub reference: Option<String>,
+}
+
+impl GitUrl {
+    /// Takes a reference apart; `None` where kustomize would not clone it.
+    ///
+    /// Source: kustomize api `internal/git/repospec.go`.
+    #[must_use]
+    pub fn parse(reference: &str) -> Option<Self> {
+        if !is_git_url(reference) {
+            return None;
+        }
+        let (url, query) = reference.split_once('?').unwrap_or((reference, ""));
+        let (scheme, path) = split_host(url)?;
+        let (length, root) = split_repository(path, scheme);
+        let host = &url[..url.len() - path.len()];
+        let address = format!("{}{}", clone_host(host, scheme), &path[..length?]);
+        let directory = clean(root.trim_start_matches('/'));
+        let directory = if directory == "." { String::new() } else { directory };
+        Some(Self { address, directory, reference: reference_of(query) })
+    }
+}
+
+/// Scheme, user and host as they are given to git: `github.com` is always reached in one of two ways.
+fn clone_host(host: &str, scheme: &str) -> String {
+    let host = strip_prefix_fold(host, "git::").unwrap_or(host);
+    let rest = strip_prefix_fold(host, scheme).unwrap_or(host);
+    let (user, address) = rest.split_at(user_length(rest));
+    if scheme != FILE
+        && ["github.com/", "github.com:"].iter().any(|name| address.eq_ignore_ascii_case(name))
+    {
+        let is_ssh = scheme == "ssh://" || !user.is_empty();
+        return if is_ssh {
+            format!("{user}github.com:")
+        } else {
+            "https://github.com/".to_owned()
+        };
+    }
+    format!("{scheme}{rest}")
+}
+
+/// `ref` of a query where it is not empty, else `version`; a query that Go cannot read has none.
+fn reference_of(query: &str) -> Option<String> {
+    let mut version = None;
+    let mut reference = None;
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (key, value) = (unescape(key)?, unescape(value)?);
+        match &*key {
+            "ref" if reference.is_none() => reference = Some(value),
+            "version" if version.is_none() => version = Some(value),
+            _ if pair.contains(';') => return None,
+            _ => {}
+        }
+    }
+    let filled = |text: &String| !text.is_empty();
+    reference.filter(filled).or(version).filter(filled)
+}
+
+/// Go's `url.QueryUnescape`.
+fn unescape(text: &str) -> Option<String> {
+    let mut bytes = text.bytes();
+    let mut out = Vec::new();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let mut digit = || char::from(bytes.next()?).to_digit(16);
+                u8::try_from(digit()? * 16 + digit()?).ok()?
+            }
+            other => other,
+        });
+    }
+    String::from_utf8(out).ok()
+}
+
 const FILE: &str = "file://";
 
 /// The scheme (perhaps empty) and what stands after the host.
@@ -126,6 +219,64 @@ pub fn clean(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What kustomize's own parser says, as the tests beside it do.
+    #[test]
+    fn urls_are_taken_apart_as_kustomize_does() {
+        for (text, address, directory, reference) in [
+            ("https://github.com/org/repo", "https://github.com/org/repo", "", None),
+            (
+                "https://github.com/org/repo/a/b?ref=v1",
+                "https://github.com/org/repo",
+                "a/b",
+                Some("v1"),
+            ),
+            (
+                "https://github.com/org/repo.git/a?ref=v1",
+                "https://github.com/org/repo.git",
+                "a",
+                Some("v1"),
+            ),
+            (
+                "https://github.com/org/repo//a?version=v2",
+                "https://github.com/org/repo",
+                "a",
+                Some("v2"),
+            ),
+            ("github.com/org/repo/a", "https://github.com/org/repo", "a", None),
+            ("github.com:org/repo.git/a", "https://github.com/org/repo.git", "a", None),
+            ("git@github.com:org/repo.git//a?ref=x", "git@github.com:org/repo.git", "a", Some("x")),
+            ("git@github.com/org/repo", "git@github.com:org/repo", "", None),
+            ("ssh://git@github.com/org/repo", "git@github.com:org/repo", "", None),
+            ("git::https://host.xz/org/repo", "https://host.xz/org/repo", "", None),
+            (
+                "ssh://git@host.xz:7999/org/repo.git//a",
+                "ssh://git@host.xz:7999/org/repo.git",
+                "a",
+                None,
+            ),
+            ("user@host.xz:org/repo.git/a", "user@host.xz:org/repo.git", "a", None),
+            (
+                "https://dev.azure.com/o/p/_git/repo/a?ref=b",
+                "https://dev.azure.com/o/p/_git/repo",
+                "a",
+                Some("b"),
+            ),
+            ("file:///srv/repo.git//a?ref=a%2Fb", "file:///srv/repo.git", "a", Some("a/b")),
+            ("file:///srv/repo", "file:///srv/repo", "", None),
+            ("https://host.xz/o/r//a?ref=&version=v3", "https://host.xz/o/r", "a", Some("v3")),
+        ] {
+            let url = GitUrl::parse(text).unwrap();
+            assert_eq!(
+                (&*url.address, &*url.directory, url.reference.as_deref()),
+                (address, directory, reference),
+                "{text}"
+            );
+        }
+        for text in ["../base", "/abs", "file:///srv/repo//../x", "ftp://host/o/r", "base"] {
+            assert_eq!(GitUrl::parse(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn urls_that_kustomize_clones() {

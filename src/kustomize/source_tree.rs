@@ -237,6 +237,25 @@ impl SourceTree {
         }
     }
 
+    /// The references to git repositories that the tree's kustomization files make and that have no content yet, each once.
+    #[must_use]
+    pub fn missing_remotes(&self) -> Vec<String> {
+        let mut missing: Vec<String> = self
+            .kustomizations()
+            .flat_map(|(_, read)| {
+                let fields = &read.kustomization;
+                fields.resources.iter().chain(&fields.components)
+            })
+            .filter(|reference| {
+                super::remote::is_git_url(reference) && self.remote(reference).is_none()
+            })
+            .map(|reference| reference.to_string())
+            .collect();
+        missing.sort();
+        missing.dedup();
+        missing
+    }
+
     /// Where the content of a remote reference is, if it was supplied.
     pub(crate) fn remote(&self, reference: &str) -> Option<&str> {
         self.remotes.get(reference).map(|path| &**path)
@@ -249,14 +268,16 @@ pub(crate) fn display_directory(directory: &str) -> &str {
 }
 
 /// `path` seen from the directory `root`, cleaned as Go's `filepath.Join` does; `None` where it
-/// leaves the boundary or is absolute.
+/// leaves the boundary (for a supplied remote repository: that repository) or is absolute.
 pub(crate) fn join(root: &str, path: &str) -> Option<String> {
     if path.starts_with('/') {
         return None;
     }
     let cleaned = super::remote::clean(&format!("{root}/{path}"));
     match &*cleaned {
+        "." if super::remote::mount_of(root).is_some() => None,
         "." => Some(String::new()),
+        other if super::remote::mount_of(other) != super::remote::mount_of(root) => None,
         outside if outside == ".." || outside.starts_with("../") => None,
         _ => Some(cleaned),
     }

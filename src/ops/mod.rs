@@ -15,6 +15,8 @@ mod overlay;
 pub mod pin;
 pub mod preflight;
 mod remote;
+#[cfg(feature = "git")]
+mod remote_bases;
 pub mod render;
 pub mod show;
 
@@ -44,6 +46,10 @@ pub struct Context {
     pub config: Option<PathBuf>,
     /// The process's environment.
     pub environment: Environment,
+    /// `--offline`: remote bases come from the cache alone.
+    pub offline: bool,
+    #[cfg(feature = "git")]
+    remotes: std::sync::Arc<remote_bases::Remotes>,
     settings: OnceLock<Settings>,
     external: OnceLock<Result<ExternalKustomize, Error>>,
 }

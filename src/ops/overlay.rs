@@ -72,7 +72,11 @@ impl<'a> LoadedOverlay<'a> {
         if edits.is_empty() {
             return Ok(self.context.render(&self.tree, self.tree.overlay())?.rendered);
         }
-        let tree = self.tree.with_edits(self.files, &edits)?;
+        #[cfg(feature = "git")]
+        let files = &self.context.with_remotes(self.files);
+        #[cfg(not(feature = "git"))]
+        let files = self.files;
+        let tree = self.tree.with_edits(files, &edits)?;
         Ok(self.context.render(&tree, tree.overlay())?.rendered)
     }
 

@@ -1,7 +1,9 @@
 //! Loading and rendering: the built-in build, and another kustomize where that is wanted or needed.
 
 use crate::error::{Error, codes};
-use crate::kustomize::{self, BuildErrorKind, Files, Rendered, SourceTree};
+#[cfg(not(feature = "git"))]
+use crate::kustomize::Files;
+use crate::kustomize::{self, BuildErrorKind, Rendered, SourceTree};
 use crate::render::{self, ExternalKustomize, Renderer as _};
 
 use super::Context;
@@ -18,10 +20,11 @@ pub struct Built {
 }
 
 impl Context {
-    /// Everything that the overlay at `directory` reaches.
+    /// Everything that the overlay at `directory` reaches; remote bases are not seen without git.
     ///
     /// # Errors
     /// Where the overlay is no directory or reaches too much.
+    #[cfg(not(feature = "git"))]
     pub fn load(&self, files: &dyn Files, directory: &str) -> Result<SourceTree, Error> {
         Ok(SourceTree::load(files, directory)?)
     }
@@ -43,13 +46,30 @@ impl Context {
                 Ok(Built { rendered, text, external: None })
             }
             Err(error) => match &error.kind {
-                BuildErrorKind::Unsupported { .. } => {
-                    render::check_local(tree)?;
-                    self.fall_back(tree, overlay, error.into())
-                }
+                BuildErrorKind::Unsupported { .. } => match tree.missing_remotes().first() {
+                    Some(reference) => Err(self.remote_missing(reference, error.into())),
+                    None => {
+                        render::check_local(tree)?;
+                        self.fall_back(tree, overlay, error.into())
+                    }
+                },
                 _ => Err(error.into()),
             },
         }
+    }
+
+    /// A remote base that could not be had, and why.
+    fn remote_missing(&self, reference: &str, unsupported: Error) -> Error {
+        let message = format!("the remote base {reference} cannot be had");
+        let mut error = Error::new(codes::REMOTE_BASE, message);
+        if let Some(location) = unsupported.location() {
+            error = error.at(location.clone());
+        }
+        #[cfg(feature = "git")]
+        for reason in self.remote_failures() {
+            error = error.cause(reason);
+        }
+        error
     }
 
     /// The external renderer's word, or `unsupported` where there is no such program.

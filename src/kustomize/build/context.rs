@@ -249,7 +249,8 @@ impl<'a> Loader<'a> {
             let message = format!("cycle: '{url}' led here");
             return Err(BuildError::new(BuildErrorKind::Cycle, message).at(url.origin));
         }
-        Ok(self.below(real.clone(), Some(real.clone())))
+        let repository = remote::mount_of(real).unwrap_or(real);
+        Ok(self.below(real.clone(), Some(repository.to_owned())))
     }
 
     fn below(&self, root: String, remote: Option<String>) -> Self {

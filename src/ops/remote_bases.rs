@@ -1,0 +1,186 @@
+//! Remote bases of an overlay: fetched once a run, and seen by the build as directories beside the repository's own.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::Context;
+use crate::error::{Error, Location, codes};
+use crate::git::{self, LockFile, Pinning, RemoteBases, RevisionFiles};
+use crate::kustomize::remote::{GitUrl, MOUNT_PREFIX, mount_of};
+use crate::kustomize::{Entry, Files, FilesError, SourceTree};
+use crate::plan::Note;
+
+/// How often bases of bases are followed.
+const MOST_ROUNDS: usize = 16;
+
+/// What a run knows of remote bases.
+#[derive(Default)]
+pub(crate) struct Remotes {
+    cache: OnceLock<Option<RemoteBases>>,
+    known: Mutex<Known>,
+}
+
+#[derive(Clone, Default)]
+struct Known {
+    /// By the first part of their paths.
+    mounts: BTreeMap<String, Arc<RevisionFiles>>,
+    /// Where the content of each reference is, or why it cannot be had.
+    references: BTreeMap<String, Result<String, Error>>,
+    notes: Vec<Note>,
+}
+
+impl fmt::Debug for Remotes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remotes").finish_non_exhaustive()
+    }
+}
+
+/// Files of the repository, with the remote bases known so far beside them.
+pub(crate) struct WithRemotes<'a> {
+    own: &'a dyn Files,
+    mounts: BTreeMap<String, Arc<RevisionFiles>>,
+}
+
+impl WithRemotes<'_> {
+    fn mount<'p>(&self, path: &'p str) -> Option<(&RevisionFiles, &'p str, &str)> {
+        let (name, files) = self.mounts.get_key_value(mount_of(path)?)?;
+        let rest = path[name.len()..].trim_start_matches('/');
+        Some((files, rest, name))
+    }
+}
+
+impl Files for WithRemotes<'_> {
+    fn entry(&self, path: &str) -> Result<Option<Entry>, FilesError> {
+        let Some((files, rest, name)) = self.mount(path) else { return self.own.entry(path) };
+        let real =
+            |real: String| if real.is_empty() { name.to_owned() } else { format!("{name}/{real}") };
+        Ok(files.entry(rest)?.map(|entry| match entry {
+            Entry::File { real: path } => Entry::File { real: real(path) },
+            Entry::Directory { real: path } => Entry::Directory { real: real(path) },
+        }))
+    }
+
+    fn read(&self, path: &str) -> Result<Arc<[u8]>, FilesError> {
+        match self.mount(path) {
+            Some((files, rest, _)) => files.read(rest),
+            None => self.own.read(path),
+        }
+    }
+}
+
+impl Context {
+    /// `files` with the remote bases known so far.
+    pub(crate) fn with_remotes<'a>(&self, files: &'a dyn Files) -> WithRemotes<'a> {
+        WithRemotes { own: files, mounts: self.known().mounts.clone() }
+    }
+
+    /// Everything that the overlay at `directory` reaches, remote bases fetched. One that cannot be had is left out: the
+    /// build says where it is named, and [`Context::remote_failures`] why.
+    ///
+    /// # Errors
+    /// Where the overlay is no directory or reaches too much, or the lock file is broken.
+    pub fn load(&self, files: &dyn Files, directory: &str) -> Result<SourceTree, Error> {
+        let mut tree = self.load_known(files, directory)?;
+        for _ in 0..MOST_ROUNDS {
+            let mut is_new = false;
+            for reference in tree.missing_remotes() {
+                is_new |= self.fetch(files, &reference)?;
+            }
+            if !is_new {
+                break;
+            }
+            tree = self.load_known(files, directory)?;
+        }
+        Ok(tree)
+    }
+
+    fn load_known(&self, files: &dyn Files, directory: &str) -> Result<SourceTree, Error> {
+        let found = |(reference, found): (&String, &Result<String, Error>)| {
+            Some((reference.clone(), found.as_ref().ok()?.clone()))
+        };
+        let remotes = self.known().references.iter().filter_map(found).collect();
+        Ok(SourceTree::load_with_remotes(&self.with_remotes(files), directory, remotes)?)
+    }
+
+    /// Why remote bases could not be had.
+    pub(crate) fn remote_failures(&self) -> Vec<String> {
+        let known = self.known();
+        let failures = known.references.values().filter_map(|found| found.as_ref().err());
+        failures.map(ToString::to_string).collect()
+    }
+
+    /// What is to be said of the remote bases in use.
+    pub(crate) fn remote_notes(&self) -> Vec<Note> {
+        self.known().notes.clone()
+    }
+
+    fn known(&self) -> Known {
+        self.remotes.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Fetches one reference; whether there is content that was not known before.
+    fn fetch(&self, files: &dyn Files, reference: &str) -> Result<bool, Error> {
+        if self.known().references.contains_key(reference) {
+            return Ok(false);
+        }
+        let Some(cache) = self.cache(files)? else { return Ok(false) };
+        let Some(url) = GitUrl::parse(reference) else { return Ok(false) };
+        let loaded = cache.load(&url);
+        let mut known = self.remotes.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = loaded.is_ok();
+        let found = loaded.map(|base| {
+            let mount = mount_name(&base.address, &base.commit.short());
+            if base.pinning == Pinning::Moving {
+                known.notes.push(moving(reference, &base.commit.short()));
+            }
+            let path = if url.directory.is_empty() {
+                mount.clone()
+            } else {
+                format!("{mount}/{}", url.directory)
+            };
+            known.mounts.insert(mount, Arc::new(base.files));
+            path
+        });
+        known.references.insert(reference.to_owned(), found.map_err(Error::from));
+        Ok(is_new)
+    }
+
+    /// The cache, opened at the first remote base with the lock file of that moment.
+    fn cache(&self, files: &dyn Files) -> Result<Option<&RemoteBases>, Error> {
+        if self.remotes.cache.get().is_none() {
+            let lock = lock_file(files)?;
+            let open = |cache: std::path::PathBuf| {
+                RemoteBases::new(self.git_settings(), &cache, self.offline, lock)
+            };
+            let _ = self.remotes.cache.set(self.environment.cache_dir().map(open));
+        }
+        Ok(self.remotes.cache.get().and_then(Option::as_ref))
+    }
+}
+
+fn lock_file(files: &dyn Files) -> Result<LockFile, Error> {
+    let Some(Entry::File { .. }) = files.entry(git::LOCK_FILE)? else {
+        return Ok(LockFile::default());
+    };
+    let bytes = files.read(git::LOCK_FILE)?;
+    LockFile::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+        let place =
+            Location { file: git::LOCK_FILE.to_owned(), line: Some(error.line), column: None };
+        Error::new(codes::CONFIG_INVALID, error.reason).at(place)
+    })
+}
+
+/// The first part of the paths of a remote repository: it says which, and is one part.
+fn mount_name(address: &str, commit: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    let shown: String = address.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+    format!("{MOUNT_PREFIX}{shown}@{commit}")
+}
+
+fn moving(reference: &str, commit: &str) -> Note {
+    let message = format!(
+        "{reference} names no tag and no commit: it was {commit} now and may be another tomorrow"
+    );
+    Note { code: "moving-base", message }
+}
