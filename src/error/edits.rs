@@ -39,6 +39,7 @@ impl From<PlanError> for Error {
                 plain.hint("name one of them by its own `name` where those differ, or remove one")
             }
             PlanError::AlsoDecides { entry, .. } => plain.at(statement(entry)),
+            PlanError::Overridden { file, line, .. } => plain.at(line_of(file, line, 0)),
             PlanError::Unseen { .. } => plain.hint("--unseen pins a name that only they can use"),
             PlanError::NoAdd { .. } => plain.hint("without --no-add an entry is added"),
             PlanError::Ambiguous { .. } => plain.hint("use a whole name"),
@@ -59,6 +60,7 @@ fn plan_code(error: &PlanError) -> Code {
         PlanError::AlsoDecides { .. } | PlanError::NoPattern { .. } => codes::WIDER_EFFECT,
         PlanError::Placeholder { .. } => codes::PLACEHOLDER,
         PlanError::Tag { .. } => codes::TAG_NEEDED,
+        PlanError::Overridden { .. } => codes::NO_EFFECT,
         PlanError::Database { .. } => codes::DATABASE_TAG,
         PlanError::NoAdd { .. } => codes::NO_ENTRY,
         PlanError::EphemeralOnly { .. } => codes::EPHEMERAL_ONLY,

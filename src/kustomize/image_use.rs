@@ -41,6 +41,8 @@ pub struct ImageUse {
     pub reference: Text,
     /// The reference as it arrives at the `images:` of this layer; `None` where they do not reach it.
     pub arriving: Option<Text>,
+    /// Something that acts after the `images:` of this layer decides it.
+    pub is_overridden: bool,
     /// What the `images:` entries of this layer that act on it call it: `name` and `newName` of each.
     pub entry_names: Vec<Text>,
 }
@@ -221,6 +223,7 @@ impl Search<'_> {
             container,
             reference,
             arriving,
+            is_overridden: false,
             entry_names,
         });
     }

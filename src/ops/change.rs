@@ -10,7 +10,7 @@ use crate::change::{Change, PinImages};
 use crate::discover::DiskFiles;
 use crate::edit::{FileChange, unified_diff};
 use crate::error::{Error, Location, codes};
-use crate::kustomize::{FieldPath, Files, ImageUse, Resource, UseKind, find_image_uses};
+use crate::kustomize::{FieldPath, Files, ImageUse, Resource, Step, UseKind, find_image_uses};
 use crate::plan::{self, ImagesEntry, Note, Plan, PlanError, layer};
 use crate::report::change::{ChangeReport, Delivered, FileReport, OverlayReport, Status};
 use crate::verify::{Effect, measure_effect, verify_pins};
@@ -91,10 +91,12 @@ pub(crate) fn run_change(
 fn plan_overlay<'a>(overlay: LoadedOverlay<'a>, pins: &PinImages) -> Result<Planned<'a>, Error> {
     let entries = read_entries(&overlay)?;
     let uses = find_uses(&overlay, &entries, &pins.image_args)?;
+    let later = overlay.later();
     let resources = &overlay.before.resources;
     let view = plan::PinView {
         file: &overlay.file,
         entries: &entries,
+        later: &later,
         uses: &uses,
         resources,
         is_partial: !overlay.unknown.is_empty(),
@@ -153,7 +155,22 @@ pub(crate) fn find_uses(
         }
     }
     plan::trace_entries(&mut uses, entries);
+    mark_overridden(overlay, &mut uses)?;
     Ok(uses)
+}
+
+/// Finds the places that replacements or transformers of this layer decide after its `images:`.
+fn mark_overridden(overlay: &LoadedOverlay<'_>, uses: &mut [ImageUse]) -> Result<(), Error> {
+    if overlay.later().is_empty() {
+        return Ok(());
+    }
+    let probed = overlay.render_text(layer::with_digest_probe(&overlay.text))?;
+    for place in uses.iter_mut().filter(|place| place.arriving.is_some()) {
+        let resource = probed.resources.iter().find(|r| r.current_id() == place.resource);
+        let reference = resource.and_then(|r| place.reference_in(r)).unwrap_or_default();
+        place.is_overridden = !reference.ends_with(layer::PROBE_DIGEST);
+    }
+    Ok(())
 }
 
 /// A field that only `configurations:` make one of the images transformer.
@@ -163,11 +180,28 @@ fn taught_use(
     path: FieldPath,
     arriving: &str,
 ) -> Option<ImageUse> {
-    let found = resources.iter().find(|r| r.current_id() == resource)?;
+    let is_copy = path.steps().iter().any(|step| is_no_image_field(step));
+    let found = resources.iter().find(|r| r.current_id() == resource && !is_copy)?;
     let reference = path.find(&found.node)?.as_str()?.into();
     let arriving = Some(arriving.into());
     let (kind, container, entry_names) = (UseKind::Field, None, Vec::new());
-    Some(ImageUse { resource, path, kind, container, reference, arriving, entry_names })
+    let is_overridden = false;
+    Some(ImageUse {
+        resource,
+        path,
+        kind,
+        container,
+        reference,
+        arriving,
+        is_overridden,
+        entry_names,
+    })
+}
+
+/// A `vars:` of a base or a like copy of an image, and not a field that the transformer was taught.
+fn is_no_image_field(step: &Step) -> bool {
+    let copies = ["env", "args", "command", "data", "stringData", "metadata"];
+    matches!(step, Step::Key(key) if copies.contains(&key.as_ref()))
 }
 
 /// A key must mean something in at least one overlay.

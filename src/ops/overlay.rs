@@ -5,8 +5,9 @@ use super::preflight::Editable;
 use super::remote::{Without, has_remote_references};
 use crate::error::{Error, Location, codes};
 use crate::kustomize::{self, Files, Origin, Owner, Rendered, SourceTree};
-use crate::plan::{OwnFile, layer};
+use crate::plan::{self, LaterField, OwnFile, layer};
 use crate::report::change::Proof;
+use crate::yaml::{self, YamlError};
 
 /// An overlay, loaded and rendered as it stands.
 pub(crate) struct LoadedOverlay<'a> {
@@ -86,16 +87,25 @@ impl<'a> LoadedOverlay<'a> {
     /// # Errors
     /// As [`LoadedOverlay::render_with`].
     pub(crate) fn render_layer(&self) -> Result<(Rendered, Rendered), Error> {
-        let render = |text: Result<String, crate::yaml::YamlError>| -> Result<Rendered, Error> {
-            let text = text.map_err(|error| {
-                let (line, column) = (error.line as usize, error.column as usize);
-                let place = Location::at(self.file.clone(), line, column);
-                Error::new(codes::BUILD_BROKEN, error.message).at(place)
-            })?;
-            self.render_with(&[(self.file.clone(), text)])
-        };
-        let arriving = render(layer::before_images(&self.text))?;
-        Ok((arriving, render(layer::with_probe(&self.text))?))
+        let arriving = self.render_text(layer::before_images(&self.text))?;
+        Ok((arriving, self.render_text(layer::with_probe(&self.text))?))
+    }
+
+    /// What it renders with `text` as its kustomization file.
+    ///
+    /// # Errors
+    /// As [`LoadedOverlay::render_with`], and the error of making the text.
+    pub(crate) fn render_text(&self, text: Result<String, YamlError>) -> Result<Rendered, Error> {
+        let text = text.map_err(|error| {
+            let place = Location::at(self.file.clone(), error.line as usize, error.column as usize);
+            Error::new(codes::BUILD_BROKEN, error.message).at(place)
+        })?;
+        self.render_with(&[(self.file.clone(), text)])
+    }
+
+    /// What acts after its `images:`.
+    pub(crate) fn later(&self) -> Vec<LaterField> {
+        yaml::parse(&self.text).map(|tree| plan::read_later(&tree)).unwrap_or_default()
     }
 
     /// The text of a file that the overlay reaches.

@@ -119,6 +119,22 @@ pub enum PlanError {
         /// Why.
         reason: TagError,
     },
+    /// Something after `images:` decides.
+    #[error(
+        "`{key}`: {by} of {file} decides {user} after `images:`, so an entry would have no effect"
+    )]
+    Overridden {
+        /// The key.
+        key: String,
+        /// The reference and who uses it.
+        user: String,
+        /// The kustomization file.
+        file: String,
+        /// The line of the last such field, from 1.
+        line: u32,
+        /// The fields and their lines.
+        by: String,
+    },
     /// A tag that the database's operator refuses.
     #[error("`{key}`, {user}: {reason}")]
     Database {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 pub const PROBE: &str = "overlay.invalid/reached";
 
 /// The fields of a kustomization that act at the layer of `images:` or after it.
-const LATER_FIELDS: [&str; 4] = ["images", "replacements", "transformers", "validators"];
+const LATER_FIELDS: [&str; 5] = ["images", "replacements", "transformers", "validators", "vars"];
 
 /// The kustomization `text` without its `images:` and what acts after them.
 ///
@@ -30,6 +30,28 @@ pub fn with_probe(text: &str) -> Result<String, YamlError> {
     let probe = json!([{"name": ".*", "newName": PROBE, "newTag": "0"}]);
     let keep = |key: &str, value| (!is_one_of(&LATER_FIELDS, key)).then_some(value);
     rewrite(text, &keep, vec![("images", probe)])
+}
+
+/// A digest that no image has.
+pub const PROBE_DIGEST: &str =
+    "sha256:ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
+
+/// The kustomization `text` with one more entry that gives every image it reaches [`PROBE_DIGEST`]. What
+/// does not render it is decided by something that acts after `images:`.
+///
+/// # Errors
+/// [`YamlError`] for a text that is no YAML.
+pub fn with_digest_probe(text: &str) -> Result<String, YamlError> {
+    let probe = json!({"name": ".*", "digest": PROBE_DIGEST});
+    let mut entries = Vec::new();
+    let tree = parse(text)?;
+    if let Some(Json::Object(fields)) = tree.roots().first().map(|root| to_json(&tree, *root)) {
+        let images = fields.into_iter().filter(|(key, _)| is_one_of(&["images"], key));
+        entries = images.filter_map(|(_, value)| value.as_array().cloned()).flatten().collect();
+    }
+    entries.push(probe);
+    let keep = |key: &str, value| (!is_one_of(&["images"], key)).then_some(value);
+    rewrite(text, &keep, vec![("images", Json::Array(entries))])
 }
 
 /// The kustomization `text` with `change` applied to the value of every field (`None` drops it), and

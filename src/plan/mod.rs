@@ -6,6 +6,7 @@
 mod database;
 mod entries;
 mod error;
+mod later;
 pub mod layer;
 mod new_entry;
 mod pin;
@@ -16,6 +17,7 @@ mod write;
 pub use database::DatabaseTagError;
 pub use entries::{EntriesError, ImagesEntry, read_entries};
 pub use error::{PlanError, Statement};
+pub use later::{LaterField, read_later};
 pub use pin::{Decision, Decisions, Note, PinView, decide_pins, trace_entries};
 pub use place::OwnFile;
 pub use tag_rule::{EntryField, FieldEdit, TagError};

@@ -12,7 +12,7 @@ use crate::image::Pattern;
 /// matches what was named, the first of `others` or 0.
 pub(super) fn name_for(
     name: &str,
-    named: &[&str],
+    named: &[String],
     others: &[(usize, String)],
 ) -> Result<String, usize> {
     let mut blame = others.first().map_or(0, |(i, _)| *i);
@@ -49,23 +49,29 @@ mod tests {
     #[test]
     fn the_plain_name_is_kept_where_it_fits() {
         let others = [(3, "quay.io/b:1".to_owned())];
-        assert_eq!(name_for("reg.io/a", &["reg.io/a:1"], &others), Ok("reg.io/a".into()));
+        assert_eq!(
+            name_for("reg.io/a", &["reg.io/a:1".to_owned()], &others),
+            Ok("reg.io/a".into())
+        );
     }
 
     #[test]
     fn a_dot_is_escaped_where_it_would_hit_another() {
         let others = [(3, "registry-test/web:1".to_owned())];
-        let name = name_for("registry.test/web", &["registry.test/web:1"], &others);
+        let name = name_for("registry.test/web", &["registry.test/web:1".to_owned()], &others);
         assert_eq!(name, Ok("registry[.]test/web".into()));
     }
 
     #[test]
     fn special_characters_are_escaped_where_the_plain_name_misses() {
-        assert_eq!(name_for("$(REG)/a", &["$(REG)/a:1"], &[]), Ok("[$][(]REG[)]/a".into()));
+        assert_eq!(
+            name_for("$(REG)/a", &["$(REG)/a:1".to_owned()], &[]),
+            Ok("[$][(]REG[)]/a".into())
+        );
     }
 
     #[test]
     fn what_cannot_be_told_apart_is_blamed() {
-        assert_eq!(name_for("a", &["a:1"], &[(7, "a:2".to_owned())]), Err(7));
+        assert_eq!(name_for("a", &["a:1".to_owned()], &[(7, "a:2".to_owned())]), Err(7));
     }
 }

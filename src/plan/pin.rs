@@ -4,6 +4,7 @@
 use super::database::check_database_tag;
 use super::entries::{ImagesEntry, chain};
 use super::error::{PlanError, Statement};
+use super::later::LaterField;
 use super::new_entry::name_for;
 use super::tag_rule::{EntryField, EntryForm, FieldEdit, Wanted, edit_entry, new_entry};
 use crate::change::{KeyError, Pin, PinImages, TagChoice};
@@ -19,6 +20,8 @@ pub struct PinView<'a> {
     pub file: &'a str,
     /// Its `images:` entries.
     pub entries: &'a [ImagesEntry],
+    /// What acts after them.
+    pub later: &'a [LaterField],
     /// Every place that names an image, traced through the entries.
     pub uses: &'a [ImageUse],
     /// What the overlay renders today.
@@ -279,6 +282,10 @@ impl<'a> Planner<'a> {
     }
 
     fn pin_reached(&mut self, pin: &'a Pin, reached: &[usize]) -> Result<(), PlanError> {
+        let is_lost = |i: &&usize| self.view.uses[**i].is_overridden && !self.is_right(pin, **i);
+        if let Some(lost) = reached.iter().find(is_lost) {
+            return Err(self.overridden(pin, *lost));
+        }
         self.refuse_several(pin, reached)?;
         let mut groups: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
         for i in reached {
@@ -294,6 +301,18 @@ impl<'a> Planner<'a> {
             self.edit_entry(pin, entry, &group, rendered)?;
         }
         Ok(())
+    }
+
+    fn overridden(&self, pin: &Pin, i: usize) -> PlanError {
+        let later = self.view.later;
+        let fields = later.iter().map(|f| format!("`{}:` on line {}", f.field, f.line));
+        PlanError::Overridden {
+            key: pin.key.as_str().to_owned(),
+            user: self.reference_and_user(i),
+            file: self.view.file.to_owned(),
+            line: later.last().map_or(0, |f| f.line),
+            by: fields.collect::<Vec<_>>().join(" or "),
+        }
     }
 
     /// Two entries for one repository: both named, unless the key is the name of the one in force.
@@ -427,20 +446,8 @@ impl<'a> Planner<'a> {
         if self.change.no_add {
             return Err(self.no_add(pin, first));
         }
-        let is_asked = |i: &usize| self.claims.get(i).is_some_and(|other| other.value == pin.value);
-        let others = (0..self.view.uses.len()).filter(|i| !is_asked(i));
-        let others: Vec<(usize, String)> = others
-            .filter_map(|i| {
-                Some((i, chain(self.view.entries, self.view.uses[i].arriving.as_ref()?).1))
-            })
-            .collect();
-        let named: Vec<&str> =
-            places.iter().filter_map(|i| self.view.uses[*i].arriving.as_deref()).collect();
-        let pattern = name_for(name, &named, &others).map_err(|i| PlanError::NoPattern {
-            key: pin.key.as_str().to_owned(),
-            name: name.to_owned(),
-            other: self.reference_and_user(i),
-        })?;
+        let here = |place: &ImageUse| Some(chain(self.view.entries, place.arriving.as_ref()?).1);
+        let pattern = self.pattern(pin, name, places, &here)?;
         let rendered = Split::parse(&self.view.uses[first].reference);
         let wanted = self.wanted(pin, places, rendered);
         let mut fields = new_entry(name, &wanted).map_err(|e| self.tag_error(pin, places, e))?;
@@ -450,6 +457,28 @@ impl<'a> Planner<'a> {
             self.out.decisions.push(decision);
         }
         Ok(())
+    }
+
+    /// The name of an entry that matches `places` and no place that was not asked for; `text_at` is what
+    /// a place holds where the entry acts.
+    fn pattern(
+        &self,
+        pin: &Pin,
+        name: &str,
+        places: &[usize],
+        text_at: &dyn Fn(&ImageUse) -> Option<String>,
+    ) -> Result<String, PlanError> {
+        let is_asked = |i: &usize| self.claims.get(i).is_some_and(|other| other.value == pin.value);
+        let others = (0..self.view.uses.len()).filter(|i| !is_asked(i));
+        let others: Vec<(usize, String)> =
+            others.filter_map(|i| Some((i, text_at(&self.view.uses[i])?))).collect();
+        let named: Vec<String> =
+            places.iter().filter_map(|i| text_at(&self.view.uses[*i])).collect();
+        name_for(name, &named, &others).map_err(|i| PlanError::NoPattern {
+            key: pin.key.as_str().to_owned(),
+            name: name.to_owned(),
+            other: self.reference_and_user(i),
+        })
     }
 
     /// A field or argument that `images:` does not reach: its whole reference is written.
