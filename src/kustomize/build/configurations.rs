@@ -30,7 +30,7 @@ pub(super) fn load_configurations(
     for path in paths {
         let file = context.loader.load(path)?;
         let node = read::configuration(file)?;
-        let configuration = Configuration::decode_nullable(&node, &Path::Root)?;
+        let configuration = Configuration::decode_nullable(&node, &Path::TypedRoot)?;
         merge(&mut files, &config_of(&configuration), node.origin)?;
     }
     let mut config = TransformerConfig::builtin();

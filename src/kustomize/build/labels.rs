@@ -59,6 +59,10 @@ pub(crate) fn set_pairs(
     if pairs.is_empty() {
         return Ok(());
     }
+    if let Some((_, value)) = pairs.iter().find(|(key, _)| &**key == "<<") {
+        let message = "`<<` cannot be the key of a label or an annotation";
+        return Err(BuildError::new(BuildErrorKind::Transformer, message).at(value.origin));
+    }
     for resource in resmap.resources_mut() {
         for (key, value) in pairs {
             let text = string_node(&value.text, value.origin);

@@ -53,6 +53,7 @@ use super::error::BuildError;
 use super::rendered::Rendered;
 use super::source_tree::SourceTree;
 
+pub(crate) use go_json::float_text;
 pub use shared_values::SharedValue;
 
 /// Builds the overlay at `overlay` (a path of the tree, relative to the boundary) as `kustomize

@@ -114,15 +114,14 @@ pub(super) fn validate(
     Err(BuildError::new(BuildErrorKind::Transformer, message).at(plugin.origin))
 }
 
-/// The resource without the label that validators may set.
+/// The resource without the label that validators may set, where it is the only one: kustomize writes
+/// the others anew, and then takes them for changed.
 fn without_validation(resource: &Resource) -> Node {
     let mut node = resource.node.clone();
-    if let Some(labels) = node.lookup_mut(&["metadata", "labels"]).and_then(Node::as_map_mut) {
-        labels.remove("validated-by");
-        if labels.is_empty() {
-            let metadata = node.get_mut("metadata").and_then(Node::as_map_mut);
-            metadata.map(|metadata| metadata.remove("labels"));
-        }
+    let labels = node.lookup(&["metadata", "labels"]).and_then(Node::as_map);
+    if labels.is_some_and(|labels| labels.len() == 1 && labels.get("validated-by").is_some()) {
+        let metadata = node.get_mut("metadata").and_then(Node::as_map_mut);
+        metadata.map(|metadata| metadata.remove("labels"));
     }
     node
 }

@@ -59,6 +59,10 @@ pub(super) fn add_values(
 ) -> Result<(), BuildError> {
     let trimmed = config.value.trim();
     let value = match trimmed {
+        "" if context.loader.root().is_empty() => {
+            // The name of the boundary's own directory is not known here.
+            return Err(BuildError::unsupported("ValueAddTransformer without a value"));
+        }
         "" => context.loader.root().rsplit('/').next().unwrap_or_default(),
         given => given,
     };

@@ -264,6 +264,7 @@ fn plugin_references(config: &Node) -> Vec<String> {
         }
     };
     add(config.get("path"));
+    add(config.get("targetFilePath"));
     add(config.get("env"));
     for list in ["paths", "files", "envs"] {
         let items = config.get(list).and_then(Node::as_seq).unwrap_or_default();

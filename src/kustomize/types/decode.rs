@@ -59,7 +59,10 @@ pub type StringMap = Vec<(Text, Located)>;
 pub(crate) enum Path<'a> {
     /// The document.
     Root,
-    /// A document whose unknown fields do not matter, as a plugin's configuration.
+    /// A document that is read into its type at once (sigs.k8s.io/yaml `UnmarshalStrict`): numbers and
+    /// bools become strings where one is wanted.
+    TypedRoot,
+    /// As [`Path::TypedRoot`], and unknown fields do not matter (`Unmarshal`).
     LenientRoot,
     /// A field of an object.
     Field(&'a Path<'a>, &'a str),
@@ -70,8 +73,10 @@ pub(crate) enum Path<'a> {
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Root | Self::LenientRoot => Ok(()),
-            Self::Field(Self::Root | Self::LenientRoot, name) => f.write_str(name),
+            Self::Root | Self::TypedRoot | Self::LenientRoot => Ok(()),
+            Self::Field(Self::Root | Self::TypedRoot | Self::LenientRoot, name) => {
+                f.write_str(name)
+            }
             Self::Field(parent, name) => write!(f, "{parent}.{name}"),
             Self::Item(parent, index) => write!(f, "{parent}[{index}]"),
         }
@@ -79,11 +84,30 @@ impl fmt::Display for Path<'_> {
 }
 
 impl Path<'_> {
-    fn is_lenient(&self) -> bool {
+    fn root(&self) -> &Self {
         match self {
-            Self::Root => false,
-            Self::LenientRoot => true,
-            Self::Field(parent, _) | Self::Item(parent, _) => parent.is_lenient(),
+            Self::Field(parent, _) | Self::Item(parent, _) => parent.root(),
+            _ => self,
+        }
+    }
+
+    fn is_lenient(&self) -> bool {
+        matches!(self.root(), Self::LenientRoot)
+    }
+
+    /// The text of `scalar` where a string is wanted; `None` where it is no string.
+    fn string(&self, scalar: &Scalar) -> Option<Text> {
+        if describe_scalar(scalar) == "a string" {
+            return Some(Text::clone(&scalar.text));
+        }
+        if matches!(self.root(), Self::Root) {
+            return None;
+        }
+        match resolve(&scalar.text, Rules::Kustomization) {
+            Resolved::Bool(value) => Some(Text::from(value.to_string())),
+            Resolved::Int(value) => Some(Text::from(value.to_string())),
+            Resolved::Float(value) => Some(Text::from(crate::kustomize::build::float_text(value))),
+            _ => None,
         }
     }
 }
@@ -217,6 +241,7 @@ fn describe_scalar(scalar: &Scalar) -> &'static str {
 
 impl Decode for Located {
     fn decode(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
+<<<<<<< HEAD
         match node.as_scalar() {
             Some(scalar) if describe_scalar(scalar) == "a string" => Ok(Self {
                 text: Text::clone(&scalar.text),
@@ -224,6 +249,11 @@ impl Decode for Located {
                 style: scalar.style,
             }),
             _ => Err(wrong_type(node, "a string", path)),
+=======
+        match node.as_scalar().and_then(|scalar| path.string(scalar)) {
+            Some(text) => Ok(Self { text, origin: node.origin }),
+            None => Err(wrong_type(node, "a string", path)),
+>>>>>>> 921b838 (kustomize: plugins read numbers as strings, the hash leaves the name out)
         }
     }
 }
