@@ -131,7 +131,8 @@ impl Translator {
         let head: String = self.chars[self.at + 1..self.at + end].iter().collect();
         let is_name = matches!(self.peek(end), Some('<')) && matches!(&*head, "" | "P");
         let is_flags = head.chars().all(|c| "imsU-".contains(c));
-        if !is_name && !(is_flags && matches!(self.peek(end), Some(':' | ')'))) {
+        let is_flags = is_flags && matches!(self.peek(end), Some(':' | ')'));
+        if !is_name && !is_flags {
             return Err(format!("`(?{head}` is not known"));
         }
         self.out.push('(');

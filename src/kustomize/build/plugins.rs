@@ -12,6 +12,7 @@ use super::hash::add_name_suffixes;
 use super::images::set_images;
 use super::labels::set_labels;
 use super::namespace::{NamespaceTransformer, RoleBindingSubjects};
+use super::patches;
 use super::prefix_suffix::{Affix, add_affix};
 use super::replacements::replace;
 use super::replicas::set_replicas;
@@ -28,6 +29,7 @@ use crate::kustomize::types::{
     ConfigMapArgs, FieldSpecField, Image, Located, Metadata, ReplacementField, Replica, SecretArgs,
     Strings,
 };
+use crate::kustomize::types::{Patch, Selector};
 
 /// The kinds of builtin generators.
 const GENERATORS: [&str; 4] =
@@ -80,6 +82,9 @@ pub(super) fn transform(
         "ImageTagTransformer" => retag,
         "LabelTransformer" => label,
         "NamespaceTransformer" => set_namespace,
+        "PatchJson6902Transformer" => patch_json_6902,
+        "PatchStrategicMergeTransformer" => patch_strategic_merge,
+        "PatchTransformer" => patch,
         "PrefixSuffixTransformer" => add_prefix_and_suffix,
         "PrefixTransformer" => add_prefix,
         "ReplacementTransformer" => replace_values,
@@ -283,6 +288,55 @@ fn set_namespace(resources: &mut ResMap, node: &Node, _: &Context<'_>) -> Result
         subjects,
     }
     .transform(resources)
+}
+
+object! {
+    struct JsonPatchConfig {
+        target: Option<Selector> = "target",
+        path: Located = "path",
+        json_op: Located = "jsonOp",
+    }
+}
+
+fn patch_json_6902(
+    resources: &mut ResMap,
+    node: &Node,
+    context: &Context<'_>,
+) -> Result<(), BuildError> {
+    let config: JsonPatchConfig = decode(node)?;
+    let (target, path, patch) = (config.target, config.path, config.json_op);
+    let entry = Patch { path, patch, target, options: None, origin: node.origin };
+    patches::apply(&patches::load_json(&entry, context)?, resources, context)
+}
+
+object! {
+    struct StrategicMergeConfig {
+        paths: Vec<Located> = "paths",
+        patches: Located = "patches",
+    }
+}
+
+fn patch_strategic_merge(
+    resources: &mut ResMap,
+    node: &Node,
+    context: &Context<'_>,
+) -> Result<(), BuildError> {
+    let config: StrategicMergeConfig = decode(node)?;
+    if config.paths.is_empty() && config.patches.is_empty() {
+        let message = "one of paths and patches must be given";
+        return Err(BuildError::new(BuildErrorKind::Transformer, message).at(node.origin));
+    }
+    let inline = Some(&config.patches).filter(|patches| !patches.is_empty());
+    for entry in config.paths.iter().chain(inline) {
+        let patch = patches::load_strategic(entry, context)?;
+        patches::apply_named_as_text(&patch, resources, context)?;
+    }
+    Ok(())
+}
+
+fn patch(resources: &mut ResMap, node: &Node, context: &Context<'_>) -> Result<(), BuildError> {
+    let entry: Patch = decode(node)?;
+    patches::apply(&patches::load(&entry, context)?, resources, context)
 }
 
 object! {

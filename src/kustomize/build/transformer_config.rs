@@ -10,6 +10,9 @@ use super::field_spec::{
 use super::tables;
 use std::borrow::Cow;
 
+/// The fields that refer to other objects, by the kind they refer to.
+pub(crate) type NameReferences = Cow<'static, [NameBackReferences]>;
+
 /// Which fields each builtin transformer touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TransformerConfig {
@@ -28,7 +31,7 @@ pub(crate) struct TransformerConfig {
     /// Fields that `commonAnnotations` sets.
     pub(crate) common_annotations: FieldSpecs,
     /// Fields that hold names of other objects.
-    pub(crate) name_reference: Cow<'static, [NameBackReferences]>,
+    pub(crate) name_reference: NameReferences,
     /// Fields in which `$(VAR)` is replaced.
     pub(crate) var_reference: FieldSpecs,
     /// Fields that `images` changes, beside the containers everywhere.
@@ -84,7 +87,7 @@ impl TransformerConfig {
 
     fn merge_name_references(
         &mut self,
-        incoming: &Cow<'static, [NameBackReferences]>,
+        incoming: &NameReferences,
     ) -> Result<(), ConflictingFieldSpecs> {
         match (&self.name_reference[..], incoming) {
             ([], Cow::Borrowed(table)) => {

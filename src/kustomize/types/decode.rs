@@ -241,19 +241,9 @@ fn describe_scalar(scalar: &Scalar) -> &'static str {
 
 impl Decode for Located {
     fn decode(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
-<<<<<<< HEAD
-        match node.as_scalar() {
-            Some(scalar) if describe_scalar(scalar) == "a string" => Ok(Self {
-                text: Text::clone(&scalar.text),
-                origin: node.origin,
-                style: scalar.style,
-            }),
-            _ => Err(wrong_type(node, "a string", path)),
-=======
-        match node.as_scalar().and_then(|scalar| path.string(scalar)) {
-            Some(text) => Ok(Self { text, origin: node.origin }),
+        match node.as_scalar().and_then(|scalar| Some((path.string(scalar)?, scalar.style))) {
+            Some((text, style)) => Ok(Self { text, origin: node.origin, style }),
             None => Err(wrong_type(node, "a string", path)),
->>>>>>> 921b838 (kustomize: plugins read numbers as strings, the hash leaves the name out)
         }
     }
 }
