@@ -80,21 +80,26 @@ fn a_broken_overlay_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_remote_base_is_never_fetched() {
+fn the_external_program_reads_a_remote_base_from_the_copy_and_fetches_none() {
     let repo = TestRepo::with_files(TREE);
     repo.git(&["clone", "-q", "--bare", ".", "../hub.git"]);
     let hub = repo.path().parent().unwrap().join("hub.git");
-    for reference in
-        [format!("file://{}//base", hub.display()), "https://example.test/o/r//b".into()]
-    {
-        let text = format!("resources:\n- ../../base\n- {reference}\n");
-        repo.write("overlays/far/kustomization.yaml", &text);
-        for (program, _) in programs() {
-            let ran =
-                repo.overlay(&["build", "overlays/far", "-o", "json", "--kustomize", program]);
-            assert_eq!((ran.status, ran.code().as_str()), (4, "remote-base"), "{ran:?}");
-            assert_eq!(ran.json()["error"]["location"]["line"], 3, "{ran:?}");
-        }
+    repo.write(
+        "overlays/far/kustomization.yaml",
+        &format!("resources:\n- file://{}//base\n", hub.display()),
+    );
+    repo.write(
+        "overlays/none/kustomization.yaml",
+        "resources:\n- https://example.invalid/o/r//b\n",
+    );
+    for (program, _) in programs() {
+        let ran = repo.overlay(&["build", "overlays/far", "--kustomize", program]);
+        let near = repo.overlay(&["build", "base", "--kustomize", program]);
+        assert_eq!((ran.status, &ran.stdout), (0, &near.stdout), "{ran:?}");
+        let args = ["build", "overlays/none", "-o", "json", "--offline", "--kustomize", program];
+        let ran = repo.overlay(&args);
+        assert_eq!((ran.status, ran.code().as_str()), (4, "remote-base"), "{ran:?}");
+        assert_eq!(ran.json()["error"]["location"]["line"], 2, "{ran:?}");
     }
 }
 
