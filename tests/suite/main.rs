@@ -6,6 +6,7 @@ mod build_fixtures;
 mod cases;
 mod cli;
 mod corpus;
+mod diff;
 mod errors;
 #[cfg(feature = "git")]
 mod git_commit;
