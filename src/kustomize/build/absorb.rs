@@ -3,6 +3,7 @@
 //! Source: kustomize api `resmap/reswrangler.go` (`appendReplaceOrMerge`), `resource/resource.go`
 //! (`CopyMergeMetaDataFieldsFrom`, `MergeDataMapFrom`).
 
+use super::build_metadata::{ORIGIN, keep_origin};
 use crate::kustomize::node::{Map, Node, Text};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::{Behavior, Resource};
@@ -25,6 +26,7 @@ pub(crate) fn absorb_into(existing: &mut Resource, mut generated: Resource) {
     generated.set_name(&existing.name().to_owned(), existing.origin);
     generated.set_namespace(&existing.namespace().to_owned(), existing.origin);
     if generated.behavior == Some(Behavior::Merge) {
+        keep_origin(&mut generated, existing.annotation(ORIGIN).cloned());
         merge_data(&mut generated, existing, "data");
         merge_data(&mut generated, existing, "binaryData");
     }

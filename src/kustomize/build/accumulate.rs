@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::build_metadata::{Provenance, Step, set_managed_by};
 use super::configurations::{load_configurations, load_crds};
 use super::context::{Context, Loader};
 use super::generators;
@@ -58,7 +59,10 @@ pub(super) fn build_root(
 ) -> Result<Vec<Resource>, BuildError> {
     let loader = Loader::new(tree, overlay)?;
     let schemas = openapi::schemas_of(&loader)?;
-    let context = Context::new(loader, schemas, warnings);
+    let mut context = Context::new(loader, schemas, warnings);
+    let root = context.loader.kustomization()?;
+    let wants_history = !root.kustomization.build_metadata.is_empty();
+    context.provenance = wants_history.then(Provenance::default);
     let target = Target::load(context)?;
     let mut accumulated = target.accumulate(Accumulator::default())?;
     let resources = accumulated.resources.resources_mut();
@@ -68,13 +72,24 @@ pub(super) fn build_root(
     accumulated.vars.resolve(resources, specs, &target.context)?;
     finish::drop_local(resources)?;
     order::sort(resources, target.file.kustomization.sort_options.as_ref())?;
-    finish::clean_annotations(resources, |key| !finish::HISTORY.contains(&key));
+    let options = &target.file.kustomization.build_metadata;
+    let wants = |option: &str| options.iter().any(|given| &**given == option);
+    let kept = [wants("originAnnotations"), wants("transformerAnnotations")];
+    finish::clean_annotations(resources, |key| {
+        finish::HISTORY.iter().zip(kept).all(|(known, kept)| kept || *known != key)
+    });
+    if wants("managedByLabel") {
+        set_managed_by(&mut accumulated.resources, options[0].origin)?;
+    }
     Ok(accumulated.resources.into_resources())
 }
 
 impl<'a> Target<'a> {
-    fn load(context: Context<'a>) -> Result<Self, BuildError> {
+    fn load(mut context: Context<'a>) -> Result<Self, BuildError> {
         let file = context.loader.kustomization()?;
+        if let Some(provenance) = &mut context.provenance {
+            provenance.file = file.name;
+        }
         for warning in &file.deprecated {
             context.warn_of(warning.kind, warning.message.clone(), warning.origin);
         }
@@ -94,6 +109,9 @@ impl<'a> Target<'a> {
         transformers::run_builtin(resources, fields, config, &self.context)?;
         for plugin in self.plugins(&fields.transformers)? {
             plugins::transform(resources, &plugin, &self.context)?;
+            if let Some(step) = Step::of_plugin(&plugin) {
+                step.record(resources);
+            }
             drop_empty(resources);
         }
         for plugin in self.plugins(&fields.validators)? {
@@ -121,7 +139,10 @@ impl<'a> Target<'a> {
         let fields = &self.file.kustomization;
         generators::run_builtin(resources, fields, &self.context)?;
         for plugin in self.plugins(&fields.generators)? {
-            for generated in plugins::generate(&plugin, &self.context)? {
+            for mut generated in plugins::generate(&plugin, &self.context)? {
+                if let Some(step) = Step::of_plugin(&plugin) {
+                    step.mark_generated(&mut generated);
+                }
                 generators::absorb(resources, generated)?;
             }
         }
@@ -135,9 +156,12 @@ impl<'a> Target<'a> {
         let mut paths = Vec::new();
         for entry in entries {
             match self.context.inline_resources(entry) {
-                Ok(inline) => {
-                    inline.into_iter().try_for_each(|plugin| gathered.resources.append(plugin))?;
-                }
+                Ok(inline) => inline.into_iter().try_for_each(|mut plugin| {
+                    if let Some(provenance) = &self.context.provenance {
+                        provenance.mark_inline(&mut plugin);
+                    }
+                    gathered.resources.append(plugin)
+                })?,
                 Err(_) => paths.push(entry.clone()),
             }
         }
@@ -166,9 +190,17 @@ impl<'a> Target<'a> {
         }
         let doing = || format!("accumulating resources from '{path}'");
         let resources = self.context.load_resources(path).map_err(|e| e.within(doing()))?;
+        let mark = |resource: &mut Resource| {
+            if let Some(provenance) = &self.context.provenance {
+                provenance.mark_file(resource, path);
+            }
+        };
         resources
             .into_iter()
-            .try_for_each(|resource| gathered.resources.append(resource))
+            .try_for_each(|mut resource| {
+                mark(&mut resource);
+                gathered.resources.append(resource)
+            })
             .map_err(|error| error.within(doing()))
     }
 
@@ -193,8 +225,9 @@ impl<'a> Target<'a> {
         path: &Located,
     ) -> Result<Accumulator, BuildError> {
         let directory = display_directory(loader.root()).to_owned();
-        let target =
-            Self::load(self.context.with_loader(loader)).map_err(|error| error.at(path.origin))?;
+        let mut context = self.context.with_loader(loader);
+        context.provenance = self.context.provenance.as_ref().map(|here| here.enter(path));
+        let target = Self::load(context).map_err(|error| error.at(path.origin))?;
         if target.file.kustomization.file_kind() != expected {
             let message = match expected {
                 Kind::Component => format!("'{path}' is a kustomization, not a component"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::schema::Schemas;
 
+use super::build_metadata::Provenance;
 use crate::kustomize::error::{BuildError, BuildErrorKind, Warning, WarningKind};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::read;
@@ -36,6 +37,8 @@ pub(crate) struct Context<'a> {
     pub(crate) scopes: Scopes,
     /// The schema that resources are merged by.
     pub(crate) schemas: Schemas,
+    /// Where the kustomization stands, if the root wants to know (`buildMetadata`).
+    pub(super) provenance: Option<Provenance>,
     warnings: &'a RefCell<Vec<Warning>>,
 }
 
@@ -45,7 +48,7 @@ impl<'a> Context<'a> {
         schemas: Schemas,
         warnings: &'a RefCell<Vec<Warning>>,
     ) -> Self {
-        Self { loader, scopes: schemas.scopes(), schemas, warnings }
+        Self { loader, scopes: schemas.scopes(), schemas, provenance: None, warnings }
     }
 
     /// The same for another directory.
@@ -54,6 +57,7 @@ impl<'a> Context<'a> {
             loader,
             scopes: self.scopes.clone(),
             schemas: self.schemas.clone(),
+            provenance: self.provenance.clone(),
             warnings: self.warnings,
         }
     }

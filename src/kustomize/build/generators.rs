@@ -34,12 +34,22 @@ pub(super) fn run_builtin(
 ) -> Result<(), BuildError> {
     let global = fields.generator_options.as_ref();
     for args in &fields.config_map_generator {
-        absorb(resources, config_map(args, global, context)?)?;
+        let mut generated = config_map(args, global, context)?;
+        mark(&mut generated, "ConfigMapGenerator", context);
+        absorb(resources, generated)?;
     }
     for args in &fields.secret_generator {
-        absorb(resources, secret(args, global, context)?)?;
+        let mut generated = secret(args, global, context)?;
+        mark(&mut generated, "SecretGenerator", context);
+        absorb(resources, generated)?;
     }
     Ok(())
+}
+
+fn mark(generated: &mut Resource, kind: &str, context: &Context<'_>) {
+    if let Some(provenance) = &context.provenance {
+        provenance.builtin(kind).mark_generated(generated);
+    }
 }
 
 /// Puts one generated resource among `resources` as its behavior says.

@@ -7,6 +7,7 @@
 pub(crate) mod absorb;
 mod accumulate;
 mod annotations;
+mod build_metadata;
 mod config_map;
 mod configurations;
 pub(crate) mod context;

@@ -27,42 +27,113 @@ pub(super) fn run_builtin(
     config: &TransformerConfig,
     context: &Context<'_>,
 ) -> Result<(), BuildError> {
-    for entry in &fields.patches_strategic_merge {
-        let patch = patches::load_strategic(entry, context)?;
-        patches::apply_named_as_text(&patch, resources, context)?;
+    let run = &mut Run { resources, context };
+    run.patches(fields)?;
+    run.names(fields, config)?;
+    run.metadata(fields, config)?;
+    run.values(fields, config)
+}
+
+/// The resources, and what each transformer is recorded in.
+struct Run<'a, 'c> {
+    resources: &'a mut ResMap,
+    context: &'a Context<'c>,
+}
+
+impl Run<'_, '_> {
+    /// Records that a transformer of `kind` has run.
+    fn done(&mut self, kind: &str) {
+        if let Some(provenance) = &self.context.provenance {
+            provenance.builtin(kind).record(self.resources);
+        }
     }
-    for entry in &fields.patches {
-        patches::apply(&patches::load(entry, context)?, resources, context)?;
+
+    fn patches(&mut self, fields: &Kustomization) -> Result<(), BuildError> {
+        for entry in &fields.patches_strategic_merge {
+            let patch = patches::load_strategic(entry, self.context)?;
+            patches::apply_named_as_text(&patch, self.resources, self.context)?;
+        }
+        if !fields.patches_strategic_merge.is_empty() {
+            self.done("PatchStrategicMergeTransformer");
+        }
+        for entry in &fields.patches {
+            let patch = patches::load(entry, self.context)?;
+            patches::apply(&patch, self.resources, self.context)?;
+            self.done("PatchTransformer");
+        }
+        Ok(())
     }
-    NamespaceTransformer {
-        namespace: &fields.namespace,
-        specs: &config.namespace,
-        unset_only: false,
-        subjects: RoleBindingSubjects::default(),
+
+    fn names(
+        &mut self,
+        fields: &Kustomization,
+        config: &TransformerConfig,
+    ) -> Result<(), BuildError> {
+        if !fields.namespace.is_empty() {
+            NamespaceTransformer {
+                namespace: &fields.namespace,
+                specs: &config.namespace,
+                unset_only: false,
+                subjects: RoleBindingSubjects::default(),
+            }
+            .transform(self.resources)?;
+            self.done("NamespaceTransformer");
+        }
+        let (prefix, suffix) = (&fields.name_prefix, &fields.name_suffix);
+        if !prefix.is_empty() {
+            add_affix(self.resources, Affix::Prefix, prefix, &config.name_prefix)?;
+            self.done("PrefixTransformer");
+        }
+        if !suffix.is_empty() {
+            add_affix(self.resources, Affix::Suffix, suffix, &config.name_suffix)?;
+            self.done("SuffixTransformer");
+        }
+        Ok(())
     }
-    .transform(resources)?;
-    if !fields.name_prefix.is_empty() {
-        add_affix(resources, Affix::Prefix, &fields.name_prefix, &config.name_prefix)?;
+
+    fn metadata(
+        &mut self,
+        fields: &Kustomization,
+        config: &TransformerConfig,
+    ) -> Result<(), BuildError> {
+        for label in &fields.labels {
+            set_labels(self.resources, &label.pairs, &specs_of(label, config)?)?;
+            self.done("LabelTransformer");
+        }
+        if !fields.labels.is_empty() || !fields.common_labels.is_empty() {
+            set_labels(self.resources, &fields.common_labels, &config.common_labels)?;
+            self.done("LabelTransformer");
+        }
+        let annotations = &fields.common_annotations;
+        if !annotations.is_empty() {
+            set_annotations(self.resources, annotations, &config.common_annotations)?;
+            self.done("AnnotationsTransformer");
+        }
+        Ok(())
     }
-    if !fields.name_suffix.is_empty() {
-        add_affix(resources, Affix::Suffix, &fields.name_suffix, &config.name_suffix)?;
+
+    fn values(
+        &mut self,
+        fields: &Kustomization,
+        config: &TransformerConfig,
+    ) -> Result<(), BuildError> {
+        for entry in &fields.patches_json_6902 {
+            let patch = patches::load_json(entry, self.context)?;
+            patches::apply(&patch, self.resources, self.context)?;
+            self.done("PatchJson6902Transformer");
+        }
+        for replica in &fields.replicas {
+            set_replicas(self.resources, replica, &config.replicas)?;
+            self.done("ReplicaCountTransformer");
+        }
+        for image in &fields.images {
+            set_images(self.resources, image, &config.images, self.context)?;
+            self.done("ImageTagTransformer");
+        }
+        if !fields.replacements.is_empty() {
+            replace(self.resources, &fields.replacements, self.context)?;
+            self.done("ReplacementTransformer");
+        }
+        Ok(())
     }
-    for label in &fields.labels {
-        set_labels(resources, &label.pairs, &specs_of(label, config)?)?;
-    }
-    set_labels(resources, &fields.common_labels, &config.common_labels)?;
-    set_annotations(resources, &fields.common_annotations, &config.common_annotations)?;
-    for entry in &fields.patches_json_6902 {
-        patches::apply(&patches::load_json(entry, context)?, resources, context)?;
-    }
-    for replica in &fields.replicas {
-        set_replicas(resources, replica, &config.replicas)?;
-    }
-    for image in &fields.images {
-        set_images(resources, image, &config.images, context)?;
-    }
-    if !fields.replacements.is_empty() {
-        replace(resources, &fields.replacements, context)?;
-    }
-    Ok(())
 }
