@@ -78,7 +78,15 @@ pub fn move_branch(
     finish(repository, &lock)?;
     lock.write(&Journal::new(branch, built, false))?;
     let moved = update_reference(repository, branch, old, built.id, &built.subject);
-    lock.clear()?;
+    settle(&lock, moved)
+}
+
+/// Nothing is left to finish where the branch moved, or where it was found elsewhere or locked; any other end of git may have
+/// left a lock behind, which the journal lets the next run remove.
+fn settle(lock: &DeliveryLock, moved: Result<(), GitError>) -> Result<(), GitError> {
+    if matches!(moved, Ok(()) | Err(GitError::Moved { .. } | GitError::Locked { .. })) {
+        lock.clear()?;
+    }
     moved
 }
 
@@ -97,11 +105,9 @@ pub fn advance_current_branch(repository: &Repository, built: &Built) -> Result<
         require_unlocked_index(repository)?;
     }
     lock.write(&Journal::new(&branch, built, has_checkout))?;
-    if let Err(error) =
-        update_reference(repository, &branch, Some(built.base), built.id, &built.subject)
-    {
-        lock.clear()?;
-        return Err(error);
+    let moved = update_reference(repository, &branch, Some(built.base), built.id, &built.subject);
+    if moved.is_err() {
+        return settle(&lock, moved).map(|()| branch);
     }
     if has_checkout {
         follow(repository, &built.files)?;

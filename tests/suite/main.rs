@@ -6,6 +6,8 @@ mod build_fixtures;
 mod cases;
 mod cli;
 mod corpus;
+#[cfg(feature = "git")]
+mod deliver;
 mod diff;
 mod errors;
 #[cfg(feature = "git")]
@@ -14,6 +16,8 @@ mod git_commit;
 mod git_read;
 #[cfg(feature = "git")]
 mod git_remote;
+#[cfg(feature = "git")]
+mod remote_bases;
 mod render;
 mod support;
 mod tables;
