@@ -91,6 +91,18 @@ impl Scalar {
     }
 }
 
+/// How a collection is written. It decides some values: kustomize prints and reads again what it
+/// holds before it prints it, and in braces and brackets nothing becomes the empty string, and a
+/// time of day a string.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// By indentation.
+    #[default]
+    Block,
+    /// In braces or brackets.
+    Flow,
+}
+
 /// The value of a [`Node`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
@@ -109,6 +121,8 @@ pub struct Node {
     pub value: Value,
     /// Who decided it.
     pub origin: Origin,
+    /// How it is laid out, if it is a mapping or a sequence.
+    pub layout: Layout,
 }
 
 /// One `key: value` of a [`Map`].
@@ -235,7 +249,7 @@ impl Node {
     /// A node of `scalar`.
     #[must_use]
     pub fn scalar(scalar: Scalar, origin: Origin) -> Self {
-        Self { value: Value::Scalar(scalar), origin }
+        Self { value: Value::Scalar(scalar), origin, layout: Layout::Block }
     }
 
     /// A scalar whose type its text decides when it is printed (kyaml `NewScalarRNode`).
@@ -259,13 +273,13 @@ impl Node {
     /// A mapping.
     #[must_use]
     pub fn map(map: Map, origin: Origin) -> Self {
-        Self { value: Value::Map(map), origin }
+        Self { value: Value::Map(map), origin, layout: Layout::Block }
     }
 
     /// A sequence.
     #[must_use]
     pub fn seq(items: Vec<Node>, origin: Origin) -> Self {
-        Self { value: Value::Seq(items), origin }
+        Self { value: Value::Seq(items), origin, layout: Layout::Block }
     }
 
     /// The scalar, if it is one.
@@ -383,6 +397,7 @@ impl Node {
             scalar.style = style;
             scalar.shared = shared;
         }
+        value.layout = self.layout;
         *self = value;
     }
 

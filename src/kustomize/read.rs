@@ -12,10 +12,10 @@ mod documents;
 mod resources;
 
 use super::error::{BuildError, BuildErrorKind};
-use super::node::{Entry, Map, Node, Scalar, Style, Tag, Text, Value};
+use super::node::{Entry, Layout, Map, Node, Scalar, Style, Tag, Text, Value};
 use super::origin::Origin;
 use super::source_tree::SourceFile;
-use crate::yaml::scalar::{Resolved, Rules, resolve};
+use crate::yaml::scalar::{Resolved, Rules, resolve, timestamp};
 use crate::yaml::tree::{self, Kind, NodeId, Tree, YamlError};
 
 pub(crate) use documents::split_documents;
@@ -125,7 +125,9 @@ impl<'t, 's> Converter<'t, 's> {
             Kind::Map { .. } => Value::Map(self.map(id)?),
             Kind::Alias { .. } => return Err(self.error(id, "an alias of an alias")),
         };
-        Ok(Node { value, origin: self.origin(id) })
+        let flow = self.tree.node(id).is_flow();
+        let layout = if flow { Layout::Flow } else { Layout::Block };
+        Ok(Node { value, origin: self.origin(id), layout })
     }
 
     fn items(&self, id: NodeId) -> Result<Vec<Node>, BuildError> {
@@ -144,11 +146,24 @@ impl<'t, 's> Converter<'t, 's> {
             tree::Style::Literal => Style::Literal,
             tree::Style::Folded => Style::Folded,
         };
-        let tag = match node.tag.as_deref() {
-            None | Some("!") => self.implicit_tag(text, style),
-            Some(tag) => self.explicit_tag(id, tag, text)?,
+        let (tag, style) = match node.tag.as_deref() {
+            // Version 3 reads a bare `!` as no tag, version 2 as the tag of strings.
+            Some("!") if self.rules == Rules::Kustomization => (Tag::Str, style),
+            None | Some("!") => (self.implicit_tag(text, style), style),
+            // Such a tag is written again, so the style does not decide the type.
+            Some(tag) => (self.explicit_tag(id, tag, text)?, Style::Plain),
         };
-        Ok(Scalar { text: Text::from(text), tag, style, shared: 0 })
+        if tag == Tag::Binary && self.rules == Rules::Kustomization {
+            return self.binary(id, text);
+        }
+        Ok(Scalar { tag, style, ..Scalar::untagged(text) })
+    }
+
+    /// Version 2 reads `!!binary` as the text that it encodes.
+    fn binary(&self, id: NodeId, text: &str) -> Result<Scalar, BuildError> {
+        let bytes = super::build::emit::decode_base64(text)
+            .ok_or_else(|| self.error(id, "the value of !!binary is not base64"))?;
+        Ok(Scalar::string(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     fn implicit_tag(&self, text: &str, style: Style) -> Tag {
@@ -167,6 +182,9 @@ impl<'t, 's> Converter<'t, 's> {
             "!!bool" => Tag::Bool,
             "!!int" => Tag::Int,
             "!!float" => Tag::Float,
+            "!!timestamp" if timestamp(text).is_none() => {
+                return Err(self.error(id, &format!("cannot read `{text}` as {tag}")));
+            }
             "!!timestamp" if self.rules == Rules::Resource => Tag::Timestamp,
             "!!binary" => return Ok(Tag::Binary),
             "!!merge" => return Ok(Tag::Merge),
@@ -279,10 +297,26 @@ impl<'t, 's> Converter<'t, 's> {
             (Tag::Null, _) => return Err(self.error(id, "a key must not be null")),
             (Tag::Bool, Resolved::Bool(value)) => Text::from(value.to_string()),
             (Tag::Int, Resolved::Int(value)) => Text::from(value.to_string()),
+            (Tag::Float, Resolved::Float(value)) => Text::from(float_key(value)),
             _ => return Ok(key),
         };
         key.text = text;
         Ok(key)
+    }
+}
+
+/// A float as sigs.k8s.io/yaml makes a JSON key of it: with 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "so it is done there")]
+fn float_key(value: f64) -> String {
+    let narrow = value as f32;
+    match narrow {
+        _ if narrow.is_nan() => ".nan".to_owned(),
+        f32::INFINITY => ".inf".to_owned(),
+        f32::NEG_INFINITY => "-.inf".to_owned(),
+        _ => {
+            let shortest: f64 = narrow.to_string().parse().unwrap_or(value);
+            super::build::emit::format_g(shortest)
+        }
     }
 }
 

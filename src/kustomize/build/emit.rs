@@ -7,6 +7,7 @@
 //! Source: kustomize api `resource.AsYAML`, kyaml `RNode.MarshalJSON`, sigs.k8s.io/yaml
 //! `JSONToYAML`, go.yaml.in/yaml v2.4.2 `encode.go` and `emitterc.go`.
 
+mod folding;
 mod key_order;
 mod number;
 mod scalar;
@@ -15,13 +16,14 @@ mod typed;
 use std::borrow::Cow;
 
 use self::scalar::{Context, write_string};
+use self::typed::is_merge_key;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Entry, Map, Node, Value};
+use crate::kustomize::node::{Entry, Layout, Map, Node, Value};
 use crate::kustomize::resource::Resource;
 
 pub(crate) use self::number::{format_g, json_float};
 pub(crate) use self::scalar::style_of;
-pub(crate) use self::typed::{Typed, typed, typed_by};
+pub(crate) use self::typed::{Typed, decode_base64, is_string_key, typed_by, typed_in};
 
 /// The longest key that is written without `?`.
 const MAX_SIMPLE_KEY: usize = 128;
@@ -66,6 +68,8 @@ enum Place {
 #[derive(Default)]
 struct Emitter<'n> {
     out: String,
+    /// How many of the open collections are written in braces or brackets in the source.
+    flow: usize,
     /// Entries of the open maps, sorted; each map uses the end of it.
     sorted: Vec<&'n Entry>,
 }
@@ -83,7 +87,8 @@ impl<'n> Emitter<'n> {
     fn node(&mut self, node: &'n Node, indent: usize, place: Place) -> Result<(), BuildError> {
         match &node.value {
             Value::Scalar(scalar) => {
-                let value = typed(scalar).map_err(|error| error.at(node.origin))?;
+                let layout = if self.flow > 0 { Layout::Flow } else { Layout::Block };
+                let value = typed_in(scalar, layout).map_err(|error| error.at(node.origin))?;
                 self.scalar(&value, indent, place);
                 Ok(())
             }
@@ -91,12 +96,22 @@ impl<'n> Emitter<'n> {
                 self.flow("{}", place);
                 Ok(())
             }
-            Value::Map(map) => self.map(map, node, indent, place),
+            Value::Map(map) => {
+                self.flow += usize::from(node.layout == Layout::Flow);
+                self.map(map, node, indent, place)?;
+                self.flow -= usize::from(node.layout == Layout::Flow);
+                Ok(())
+            }
             Value::Seq(items) if items.is_empty() => {
                 self.flow("[]", place);
                 Ok(())
             }
-            Value::Seq(items) => self.seq(items, indent, place),
+            Value::Seq(items) => {
+                self.flow += usize::from(node.layout == Layout::Flow);
+                self.seq(items, indent, place)?;
+                self.flow -= usize::from(node.layout == Layout::Flow);
+                Ok(())
+            }
         }
     }
 
@@ -163,11 +178,17 @@ impl<'n> Emitter<'n> {
     }
 
     fn entry(&mut self, entry: &'n Entry, indent: usize) -> Result<(), BuildError> {
-        let key: Cow<'_, str> = match typed(&entry.key).map_err(|e| e.at(entry.value.origin))? {
-            Typed::Str(text) => text,
-            Typed::Null => "".into(),
-            _ => Cow::Borrowed(&*entry.key.text),
+        let key: Cow<'_, str> = match typed_in(&entry.key, Layout::Block) {
+            Ok(Typed::Null) => "".into(),
+            Ok(Typed::Str(text)) if is_string_key(&entry.key) => text,
+            Err(error) => return Err(error.at(entry.value.origin)),
+            // Only at the root, where the text is taken as it is.
+            Ok(_) => Cow::Borrowed(&*entry.key.text),
         };
+        if entry.key.text.contains('\u{85}') {
+            let message = "a key with a next-line character (U+0085) cannot be printed";
+            return Err(BuildError::new(BuildErrorKind::Emit, message).at(entry.value.origin));
+        }
         if key.len() <= MAX_SIMPLE_KEY && !scalar::is_multiline(&key) {
             write_string(&mut self.out, &key, indent + 2, Context::SimpleKey);
             self.out.push(':');
@@ -192,11 +213,11 @@ impl<'n> Emitter<'n> {
                 return Err(BuildError::new(BuildErrorKind::Emit, message).at(place));
             }
         }
-        if place == Place::Root {
-            return Ok(());
-        }
-        let is_string = |entry: &&&Entry| !matches!(typed(&entry.key), Ok(Typed::Str(_)));
-        match sorted.iter().find(is_string) {
+        let is_bad = |entry: &&&Entry| match place {
+            Place::Root => is_merge_key(&entry.key),
+            _ => !is_string_key(&entry.key),
+        };
+        match sorted.iter().find(is_bad) {
             None => Ok(()),
             Some(entry) => {
                 let key = &entry.key.text;

@@ -51,7 +51,7 @@ impl JsonPatch {
         let at = start.unwrap_or(Origin::new(place.file, 0));
         let node = read::configuration_text(text, at);
         let json = if text.starts_with('[') {
-            text.to_owned()
+            value::replace_lone_surrogates(text)
         } else {
             json_of(node.as_ref().map_err(Clone::clone)?, Rules::Kustomization)
                 .map_err(|error| error.at(place))?

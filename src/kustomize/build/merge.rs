@@ -14,7 +14,8 @@ mod list;
 use self::directive::{Directive, take_map_directive, take_seq_directive};
 use super::schema::{Field, Schema, Schemas};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Entry, Map, Node, Scalar, Style, Tag, Value};
+use crate::kustomize::node::{Entry, Layout, Map, Node, Scalar, Style, Tag, Value};
+use crate::kustomize::origin::Origin;
 
 /// Merges `patch` into `target`. `false` if the patch deletes the target.
 ///
@@ -23,6 +24,10 @@ use crate::kustomize::node::{Entry, Map, Node, Scalar, Style, Tag, Value};
 /// unknown `$patch`.
 pub(crate) fn merge(target: &mut Node, patch: Node, schemas: &Schemas) -> Result<bool, BuildError> {
     let walker = Walker { schemas };
+    if patch.get("$patch").and_then(Node::as_str) == Some("replace") {
+        // Kustomize makes the new object and forgets to put it in the place of the old one.
+        return Ok(true);
+    }
     let dest = std::mem::replace(target, Node::null(target.origin));
     match walker.walk(Sources::Two(Some(dest), Some(patch)), None)? {
         Some(merged) => {
@@ -182,6 +187,7 @@ impl<'s> Walker<'s> {
                 continue;
             }
             let entry = &mut map.entries_mut()[at];
+            check_name(&entry.key.text, entry.value.origin)?;
             let patch = take_first(patches, &entry.key.text);
             let field = schema.map(|schema| schema.field(&entry.key.text));
             let is_plain_scalar = patch.is_none()
@@ -192,12 +198,12 @@ impl<'s> Walker<'s> {
             }
             let origin = entry.value.origin;
             let old = std::mem::replace(&mut entry.value, Node::null(origin));
-            let written = old.as_scalar().map_or((Style::Plain, 0), |s| (s.style, s.shared));
+            let written = Written::of(&old, patch.as_ref());
             let merged = self.walk(Sources::Two(Some(old), patch), field.flatten())?;
             match merged.filter(|merged| merged.keep_null || !merged.node.is_null()) {
                 Some(merged) => {
                     entry.value = merged.node;
-                    keep_writing(&mut entry.value, written);
+                    written.keep(&mut entry.value);
                     at += 1;
                 }
                 None => {
@@ -219,6 +225,7 @@ impl<'s> Walker<'s> {
         if map.get(&entry.key.text).is_some() {
             return Ok(());
         }
+        check_name(&entry.key.text, entry.value.origin)?;
         let field = schema.and_then(|schema| schema.field(&entry.key.text));
         let merged = self.walk(Sources::Two(None, Some(entry.value)), field)?;
         if let Some(mut merged) = merged.filter(|merged| !merged.node.is_null()) {
@@ -262,6 +269,7 @@ impl<'s> Walker<'s> {
                     continue;
                 }
                 let entry = &mut map.entries_mut()[at];
+                check_name(&entry.key.text, entry.value.origin)?;
                 let field = schema.and_then(|schema| schema.field(&entry.key.text));
                 let value = std::mem::replace(&mut entry.value, Node::null(origin));
                 match self.walk_same(value, field)?.filter(|merged| !merged.node.is_null()) {
@@ -305,13 +313,42 @@ fn take_first(entries: &mut Vec<Entry>, key: &str) -> Option<Node> {
     Some(entries.remove(at).value)
 }
 
-/// A field that is set keeps its style, whatever is set (`FieldSetter`): a number in place of a
-/// quoted one becomes a string. It also stays one value with the others it was one with.
-fn keep_writing(node: &mut Node, (style, shared): (Style, u32)) {
-    if let Some(scalar) = node.as_scalar_mut() {
-        scalar.style = style;
-        scalar.shared = shared;
+/// How a field is written. A field that is set keeps it, whatever is set (`FieldSetter`): a number in
+/// place of a quoted one becomes a string. It also stays one value with the others it was one with.
+struct Written {
+    style: Style,
+    shared: u32,
+    layout: Layout,
+}
+
+impl Written {
+    /// An empty collection takes the layout of the patch's (`SetStyle`).
+    fn of(old: &Node, patch: Option<&Node>) -> Self {
+        let is_empty_collection = old.as_scalar().is_none() && old.is_nil_or_empty();
+        let layout = match patch {
+            Some(patch) if is_empty_collection => patch.layout,
+            _ => old.layout,
+        };
+        let (style, shared) = old.as_scalar().map_or((Style::Plain, 0), |s| (s.style, s.shared));
+        Self { style, shared, layout }
     }
+
+    fn keep(self, node: &mut Node) {
+        node.layout = self.layout;
+        if let Some(scalar) = node.as_scalar_mut() {
+            scalar.style = self.style;
+            scalar.shared = self.shared;
+        }
+    }
+}
+
+/// A field without a name cannot be set.
+fn check_name(key: &str, origin: Origin) -> Result<(), BuildError> {
+    if !key.is_empty() {
+        return Ok(());
+    }
+    let message = "an object with an empty key cannot be patched";
+    Err(BuildError::new(BuildErrorKind::Patch, message).at(origin))
 }
 
 fn check_kinds(

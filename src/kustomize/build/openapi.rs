@@ -64,7 +64,7 @@ fn below(loader: &Loader<'_>, fields: &Kustomization) -> Result<Option<Schemas>,
             continue;
         };
         let Ok(file) = next.kustomization() else { continue };
-        let found = match own(&next, &file.kustomization, true)? {
+        let found = match own(&next, &file.kustomization, false)? {
             Some(schemas) => Some(schemas),
             None => below(&next, &file.kustomization)?,
         };

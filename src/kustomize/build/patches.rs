@@ -143,6 +143,26 @@ fn strategic_patch(mut patches: Vec<Resource>, entry: &Patch) -> Result<LoadedPa
     }
 }
 
+/// Reads `patchesStrategicMerge`.
+///
+/// # Errors
+/// As [`load_strategic`], and where there are entries but no patches in them.
+pub(super) fn load_all_strategic(
+    entries: &[Located],
+    context: &Context<'_>,
+) -> Result<Vec<LoadedPatch>, BuildError> {
+    let patches: Vec<LoadedPatch> =
+        entries.iter().map(|entry| load_strategic(entry, context)).collect::<Result<_, _>>()?;
+    let is_empty =
+        |patch: &LoadedPatch| matches!(patch, LoadedPatch::Named(list) if list.is_empty());
+    match entries.first() {
+        Some(entry) if patches.iter().all(is_empty) => {
+            Err(refused("the patch is empty", entry.origin))
+        }
+        _ => Ok(patches),
+    }
+}
+
 /// Reads an entry of `patchesStrategicMerge`: a patch, or the path of a file with some.
 ///
 /// # Errors

@@ -42,7 +42,7 @@ pub(super) fn write(
         return Ok(false);
     }
     let written = serialize(&data, &text)?;
-    if let Some(Node { value: Value::Scalar(scalar), origin }) = lookup_mut(node, outer) {
+    if let Some(Node { value: Value::Scalar(scalar), origin, .. }) = lookup_mut(node, outer) {
         scalar.text = Text::from(written);
         *origin = value.origin;
     }

@@ -49,9 +49,8 @@ impl Run<'_, '_> {
     }
 
     fn patches(&mut self, fields: &Kustomization) -> Result<(), BuildError> {
-        for entry in &fields.patches_strategic_merge {
-            let patch = patches::load_strategic(entry, self.context)?;
-            patches::apply_named_as_text(&patch, self.resources, self.context)?;
+        for patch in &patches::load_all_strategic(&fields.patches_strategic_merge, self.context)? {
+            patches::apply_named_as_text(patch, self.resources, self.context)?;
         }
         if !fields.patches_strategic_merge.is_empty() {
             self.done("PatchStrategicMergeTransformer");

@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use super::pad;
+use super::typed::block_is_allowed;
 use crate::kustomize::node::Style;
 use crate::yaml::scalar::{Resolved, Rules, resolve, timestamp};
 
@@ -55,7 +56,7 @@ pub(crate) fn style_of(text: &str) -> Style {
     let allowed = analyze(text);
     let is_old_bool = || resolve(text, Rules::Kustomization) != Resolved::Str;
     if text.contains('\n') {
-        if allowed.block { Style::Literal } else { Style::DoubleQuoted }
+        if block_is_allowed(text) { Style::Literal } else { Style::DoubleQuoted }
     } else if !resolves_to_string(text) || is_old_bool() {
         Style::DoubleQuoted
     } else if allowed.plain {
@@ -81,7 +82,6 @@ fn resolves_to_string(text: &str) -> bool {
                 && timestamp(text).is_none()
                 && !is_base_60(text)
         }
-        Some(b'<') => text != "<<",
         Some(_) => resolve(text, Rules::Kustomization) == Resolved::Str,
     }
 }
@@ -195,7 +195,7 @@ fn is_break(c: char) -> bool {
 }
 
 /// What libyaml's emitter calls printable: no TAB, and nothing beyond the basic plane.
-fn is_printable(c: char) -> bool {
+pub(super) fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}')
         && c != '\u{FEFF}'
 }

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::folding;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Scalar, Style, Tag};
+use crate::kustomize::node::{Layout, Scalar, Style, Tag};
+use crate::kustomize::read::tag_of;
 use crate::yaml::scalar::{Resolved, Rules, resolve, timestamp};
 
 /// A scalar as JSON knows it.
@@ -21,26 +23,75 @@ pub(crate) enum Typed<'n> {
     Str(Cow<'n, str>),
 }
 
-/// What go-yaml version 3 and JSON make of `scalar`.
+/// What go-yaml version 3 and JSON make of `scalar`, which is in a collection of this layout.
 ///
 /// # Errors
-/// [`BuildErrorKind::Emit`] for infinities, NaN, broken `!!binary`, and a text that is not of its
-/// tag's type.
-pub(crate) fn typed(scalar: &Scalar) -> Result<Typed<'_>, BuildError> {
+/// [`BuildErrorKind::Emit`] for infinities, NaN, broken `!!binary`, a text that is not of its tag's
+/// type, and one that cannot be printed or read.
+pub(crate) fn typed_in(scalar: &Scalar, layout: Layout) -> Result<Typed<'_>, BuildError> {
+    let text = &*scalar.text;
+    if layout == Layout::Flow {
+        // In braces and brackets these two need quotes.
+        match scalar.tag {
+            Tag::Null if text.is_empty() => return Ok(Typed::Str("".into())),
+            Tag::Timestamp if text.contains(':') => return string(text),
+            _ => {}
+        }
+        return typed_by(scalar, Rules::Resource);
+    }
+    let is_block = matches!(scalar.style, Style::Literal | Style::Folded)
+        || (scalar.style == Style::Plain && text.contains('\n'));
+    if is_block && block_is_allowed(text) {
+        if text.starts_with('\t') {
+            let message = "a block of text that begins with a TAB cannot be read again";
+            return Err(BuildError::new(BuildErrorKind::Emit, message));
+        }
+        if scalar.style == Style::Folded {
+            return match string(text)? {
+                Typed::Str(text) => Ok(Typed::Str(folding::refold(&text).into())),
+                other => Ok(other),
+            };
+        }
+    }
     typed_by(scalar, Rules::Resource)
 }
 
-/// As [`typed`], for a scalar that was read by other rules.
+/// Whether go-yaml version 3 writes the text as a block.
+pub(super) fn block_is_allowed(text: &str) -> bool {
+    let printable = |c: char| c == '\t' || super::scalar::is_printable(c);
+    !text.ends_with(' ') && !text.contains(" \n") && text.chars().all(printable)
+}
+
+/// Whether a key is read as the merge key when the object is read again.
+pub(super) fn is_merge_key(key: &Scalar) -> bool {
+    &*key.text == "<<" && key.style == Style::Plain
+}
+
+/// Whether a key is a string when the object is read again.
+pub(crate) fn is_string_key(key: &Scalar) -> bool {
+    match key.tag {
+        _ if is_merge_key(key) => false,
+        Tag::Str => true,
+        _ if key.style != Style::Plain => true,
+        Tag::Unset => resolve(&key.text, Rules::Resource) == Resolved::Str,
+        _ => false,
+    }
+}
+
+/// What is made of a scalar that was read by these rules.
 ///
 /// # Errors
-/// As [`typed`].
+/// As [`typed_in`].
 pub(crate) fn typed_by(scalar: &Scalar, rules: Rules) -> Result<Typed<'_>, BuildError> {
     let text = &*scalar.text;
+    let is_quoted = scalar.style != Style::Plain || text.contains('\n');
     match scalar.tag {
         Tag::Binary => return binary(text),
         Tag::Str | Tag::Merge => return string(text),
         // go-yaml drops a tag that the text alone would give, and quotes make it a string.
-        _ if scalar.style != Style::Plain || text.contains('\n') => return string(text),
+        tag if is_quoted && (tag == Tag::Unset || tag == tag_of(resolve(text, rules))) => {
+            return string(text);
+        }
         _ => {}
     }
     match scalar.tag {

@@ -4,10 +4,12 @@ use serde_json::Value as Json;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-use crate::kustomize::build::emit::{Typed, format_g, json_float, style_of, typed_by};
+use crate::kustomize::build::emit::{
+    Typed, format_g, is_string_key, json_float, style_of, typed_by, typed_in,
+};
 use crate::kustomize::build::go_json;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Entry, Map, Node, Scalar, Tag, Text, Value};
+use crate::kustomize::node::{Entry, Layout, Map, Node, Scalar, Tag, Text, Value};
 use crate::kustomize::origin::Origin;
 use crate::yaml::scalar::Rules;
 
@@ -64,6 +66,36 @@ pub(super) fn add(container: &mut Node, key: &str, value: Node) -> Result<(), St
     Ok(())
 }
 
+/// A JSON text in which every half of a surrogate pair is the replacement character, as Go reads it.
+pub(super) fn replace_lone_surrogates(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match (unit_at(rest), rest.get(6..).and_then(unit_at)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                out.push_str("\\ufffd");
+                rest = &rest[6..];
+                continue;
+            }
+            // An escape of one character, or none at the end of the text.
+            _ => rest.char_indices().nth(2).map_or(rest.len(), |(end, _)| end),
+        };
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The UTF-16 unit of the escape that `text` begins with.
+fn unit_at(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
 /// The JSON that Go makes of a value.
 ///
 /// # Errors
@@ -117,7 +149,7 @@ fn check_key(map: &Map, index: usize, rules: Rules, root: bool) -> Result<(), Bu
     if rules == Rules::Kustomization {
         return Ok(());
     }
-    if !root && !matches!(typed_by(&entry.key, rules), Ok(Typed::Str(_))) {
+    if !root && !is_string_key(&entry.key) {
         return refuse(format!("the key {key} is not a string; write it in quotes: \"{key}\""));
     }
     if map.position(key) != Some(index) {
@@ -188,6 +220,7 @@ fn string(text: String, origin: Origin) -> Node {
 /// [`BuildErrorKind::Emit`] as for [`json_of`].
 pub(super) fn through_float64(node: &mut Node) -> Result<(), BuildError> {
     let origin = node.origin;
+    node.layout = Layout::Block;
     match &mut node.value {
         Value::Seq(items) => items.iter_mut().try_for_each(through_float64),
         Value::Map(map) => map.entries_mut().iter_mut().try_for_each(|entry| {
