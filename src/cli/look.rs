@@ -5,7 +5,10 @@ use std::ffi::OsString;
 use clap::Args;
 
 use super::options::OverlayArgs;
+use crate::error::Error;
 use crate::ops::show::ShowRequest;
+use crate::ops::{self, Context};
+use crate::report::Report;
 
 /// List every overlay, base and component, with who uses whom.
 #[derive(Clone, Debug, Args)]
@@ -30,12 +33,20 @@ impl ListArgs {
 pub(crate) struct BuildArgs {
     #[command(flatten)]
     overlays: OverlayArgs,
+
+    /// Build what this revision of the repository holds, not the files on disk.
+    #[arg(long, value_name = "REV", allow_hyphen_values = true)]
+    at: Option<String>,
 }
 
 impl BuildArgs {
-    /// What to build.
-    pub(crate) fn overlays(&self) -> Vec<OsString> {
-        self.overlays.all()
+    /// Builds.
+    pub(crate) fn run(&self, context: &Context) -> Result<Report, Error> {
+        let overlays = self.overlays.all();
+        match &self.at {
+            Some(revision) => ops::build::run_at(context, &overlays, revision),
+            None => ops::build::run(context, &overlays),
+        }
     }
 }
 

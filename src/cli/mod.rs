@@ -72,7 +72,7 @@ impl Command {
             Self::List(args) => ops::list::run(context, &args.directories()),
             Self::Images(args) => ops::images::run(context, &args.overlays(), args.flags()),
             Self::Show(args) => ops::show::run(context, &args.to_request()),
-            Self::Build(args) => ops::build::run(context, &args.overlays()),
+            Self::Build(args) => args.run(context),
             Self::Explain(args) => ops::explain::run(args.id()),
             Self::Pin(args) => ops::pin::run(context, &args.to_request(context)?),
         }

@@ -60,6 +60,30 @@ impl RevisionFiles {
         Walk { files: self, asked: path, links: 0 }.find()
     }
 
+    /// Every directory that holds a file of one of these names, links not followed.
+    ///
+    /// # Errors
+    /// [`GitError::BadObject`].
+    pub fn directories_with(&self, names: &[&str]) -> Result<Vec<String>, GitError> {
+        let mut found = Vec::new();
+        let mut ahead = vec![(String::new(), self.root)];
+        while let Some((path, id)) = ahead.pop() {
+            let tree = self.objects.tree(id)?;
+            let is_file =
+                |name: &&str| tree.find(name.as_bytes()).is_some_and(|entry| entry.mode.is_file());
+            if names.iter().any(|name| is_file(name)) {
+                found.push(path.clone());
+            }
+            for (name, entry) in tree.entries().filter(|(_, entry)| entry.mode == Mode::Tree) {
+                let name = String::from_utf8_lossy(name);
+                let below =
+                    if path.is_empty() { name.into_owned() } else { format!("{path}/{name}") };
+                ahead.push((below, entry.id));
+            }
+        }
+        Ok(found)
+    }
+
     fn tree_entry(
         &self,
         directory: ObjectId,

@@ -18,6 +18,8 @@ mod remote;
 #[cfg(feature = "git")]
 mod remote_bases;
 pub mod render;
+#[cfg(feature = "git")]
+mod revision;
 pub mod show;
 
 use std::ffi::OsString;

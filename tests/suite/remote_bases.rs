@@ -383,6 +383,41 @@ fn offline_and_an_unreachable_base_are_said_with_the_line() {
     assert_eq!(gone.status.code(), Some(4), "{}", text(&gone));
 }
 
+/// `build --at` reads the objects alone: the same as kustomize on a checkout of that revision.
+#[test]
+fn any_revision_builds_as_its_checkout_would() {
+    let lab = lab();
+    fs::remove_dir_all(lab.path("hub/overlays")).unwrap();
+    lab.commit_all("hub", "no overlays any more");
+    lab.git("hub", &["worktree", "add", "-q", "--detach", "../old", "HEAD~2"]);
+    let mut run = Command::new(env!("CARGO_BIN_EXE_overlay"));
+    run.args(["build", "--at", "v1", "../overlays/prod", "--overlay", "../overlays/d*"]);
+    let ours =
+        run.current_dir(lab.path("hub/base")).env_clear().envs(lab.environment()).output().unwrap();
+    assert!(ours.status.success(), "{}", text(&ours));
+    let Some(judge) = judge() else { return };
+    let theirs = ["prod", "dev"]
+        .map(|name| judge.build(&lab.path(&format!("old/overlays/{name}"))).unwrap());
+    assert_eq!(String::from_utf8_lossy(&ours.stdout), theirs.join("---\n"));
+    for (args, status) in [
+        (["build", "--at", "v1", "overlays/none"], 4),
+        (["build", "--at", "none", "overlays/prod"], 4),
+        (["build", "--at", "--all", "overlays/prod"], 4),
+        (["build", "--at", "v1", "../../x"], 3),
+        (["build", "--at", "v1", "overlays/x*"], 4),
+        (["build", "--at", "HEAD", "overlays/prod"], 4),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_overlay"))
+            .args(args)
+            .current_dir(lab.path("hub"))
+            .env_clear()
+            .envs(lab.environment())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(status), "{args:?}: {}", text(&output));
+    }
+}
+
 #[test]
 fn a_broken_lock_file_is_named() {
     let lab = lab();

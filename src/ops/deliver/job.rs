@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use super::{Delivery, local, locate, message, push};
+use super::{Delivery, local, message, push};
 use crate::change::Change;
 use crate::discover::{DiskFiles, Located};
 use crate::error::{Error, codes};
@@ -13,6 +13,7 @@ use crate::git::{
 };
 use crate::ops::Context;
 use crate::ops::change::{Proven, prove_change};
+use crate::ops::revision::find_kustomization;
 use crate::report::change::{ChangeReport, Delivered};
 use crate::write::NewText;
 
@@ -86,7 +87,7 @@ impl Job<'_> {
     /// The overlays as they are in a revision: the kustomization file may have another of its names there.
     fn locate_in(&self, files: &RevisionFiles, base: ObjectId) -> Result<Vec<Located>, Error> {
         let locate = |located: &Located| {
-            locate::find_kustomization(files, &located.directory)?
+            find_kustomization(files, &located.directory)?
                 .map(|file| Located { file, ..located.clone() })
                 .ok_or_else(|| {
                     let shown = located.shown();

@@ -6,8 +6,6 @@ mod job;
 #[cfg(feature = "git")]
 mod local;
 #[cfg(feature = "git")]
-mod locate;
-#[cfg(feature = "git")]
 mod message;
 #[cfg(feature = "git")]
 mod push;

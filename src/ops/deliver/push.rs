@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::Delivery;
 use super::job::{Job, Made, report};
 use super::local::Target;
-use super::{Delivery, locate};
 use crate::change::Change;
 use crate::error::{Error, codes};
 use crate::git::{
     GitError, ObjectId, Pushed, Remade, Remote, Settings, TEMPORARY_REMOTE, TemporaryClone,
     advance_current_branch, branch_reference, move_branch, push_with_retry, short_name,
 };
-use crate::ops::Context;
+use crate::ops::{Context, revision};
 use crate::plan::Note;
 use crate::report::change::{ChangeReport, Delivered};
 use crate::verify::Effect;
@@ -81,7 +81,7 @@ pub(super) fn without_clone(
         Some(tip) => tip,
         None => clone.fetch_tip(&start)?.ok_or_else(missing)?,
     };
-    let located = locate::locate(&repository.files_of(tip)?, overlays)?;
+    let located = revision::locate(&repository.files_of(tip)?, overlays)?;
     let job = Job { context, repository, disk: None, located, change, delivery };
     let target = Target::Other(branch);
     let mut attempt = Attempt {
