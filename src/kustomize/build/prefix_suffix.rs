@@ -4,6 +4,7 @@
 
 use super::field_path::{Create, apply_specs, set_scalar, wrong_kind};
 use super::field_spec::{FieldSpec, FieldSpecs};
+use super::shared_values::settle;
 use crate::kustomize::error::BuildError;
 use crate::kustomize::node::{Node, Tag, Text};
 use crate::kustomize::resmap::ResMap;
@@ -69,6 +70,9 @@ pub(crate) fn add_affix(
             };
             let create = Create::Scalar(Tag::Str);
             apply_specs(&mut resource.node, [spec], create, text.origin, set)?;
+            if spec.path != "metadata/name" {
+                settle(resource);
+            }
         }
     }
     Ok(())

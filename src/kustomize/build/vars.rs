@@ -96,9 +96,17 @@ impl VarSet {
         }
         let mut replacer = Replacer { values, used: BTreeSet::new() };
         for resource in resources.iter_mut() {
-            let set = |node: &mut Node| replacer.replace(node);
-            apply_specs(&mut resource.node, specs.iter(), Create::Never, resource.origin, set)?;
-            settle(resource);
+            for spec in specs.iter() {
+                let mut visited = false;
+                let set = |node: &mut Node| {
+                    visited = true;
+                    replacer.replace(node)
+                };
+                apply_specs(&mut resource.node, [spec], Create::Never, resource.origin, set)?;
+                if visited {
+                    settle(resource);
+                }
+            }
         }
         for var in self.vars.values().filter(|var| !replacer.used.contains(&var.name.text)) {
             context.warn(format!("var `{}` is never used", var.name), var.origin);
