@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`] |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
-//! | 2 pure logic | [`plan`], [`verify`] |
+//! | 2 pure logic | [`plan`], [`verify`], [`checks`] |
 //! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git` |
 //! | 3 results | [`report`], [`error`] |
 //! | 4 use cases | [`ops`] |
@@ -16,6 +16,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod change;
+pub mod checks;
 pub mod cli;
 pub mod clock;
 pub mod config;

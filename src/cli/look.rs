@@ -100,16 +100,16 @@ impl ShowArgs {
     }
 }
 
-/// Explain an error code: what it means and what to do about it.
+/// Explain a check or an error code: what it means and what to do about it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The code, such as no-such-overlay.
+    /// The id of a check, such as pdb-blocks-drain, or an error code, such as no-such-overlay.
     #[arg(value_name = "ID")]
     id: String,
 }
 
 impl ExplainArgs {
-    /// The code.
+    /// The id.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }

@@ -3,6 +3,7 @@
 //! The doc comments of the structs are the reference that `--help` prints. Each command is a file
 //! with its arguments and a `to_request`; what the command does lives in [`crate::ops`].
 
+mod check;
 mod deliver;
 mod look;
 mod options;
@@ -22,7 +23,7 @@ use crate::ops::{self, Context};
 use crate::report::Report;
 use crate::ui::{ColorChoice, ColorEnvironment, Format, Ui, Verbosity};
 
-use options::GlobalOptions;
+use options::{GlobalOptions, OutputFormat};
 
 /// The kustomize whose output the built-in build gives byte for byte.
 pub const KUSTOMIZE_VERSION: &str = "5.8.1";
@@ -50,6 +51,7 @@ enum Command {
     Images(look::ImagesArgs),
     Show(look::ShowArgs),
     Build(look::BuildArgs),
+    Check(check::CheckArgs),
     Explain(look::ExplainArgs),
     Pin(pin::PinArgs),
 }
@@ -62,13 +64,16 @@ impl Command {
             Self::Images(_) => "images",
             Self::Show(_) => "show",
             Self::Build(_) => "build",
+            Self::Check(_) => "check",
             Self::Explain(_) => "explain",
             Self::Pin(_) => "pin",
         }
     }
 
-    fn run(&self, context: &Context) -> Result<Report, Error> {
+    fn run(&self, context: &Context, output: OutputFormat) -> Result<Report, Error> {
+        self.require_form(output)?;
         match self {
+            Self::Check(args) => ops::check::run(context, &args.to_request(output)),
             Self::List(args) => ops::list::run(context, &args.directories()),
             Self::Images(args) => ops::images::run(context, &args.overlays(), args.flags()),
             Self::Show(args) => ops::show::run(context, &args.to_request()),
@@ -76,6 +81,16 @@ impl Command {
             Self::Explain(args) => ops::explain::run(args.id()),
             Self::Pin(args) => ops::pin::run(context, &args.to_request(context)?),
         }
+    }
+
+    /// The forms for machines other than JSON are those of `check`.
+    fn require_form(&self, output: OutputFormat) -> Result<(), Error> {
+        let is_common = matches!(output, OutputFormat::Human | OutputFormat::Json);
+        if is_common || matches!(self, Self::Check(_)) {
+            return Ok(());
+        }
+        let message = format!("`{}` has no such form of its result", self.name());
+        Err(Error::new(codes::USAGE, message).hint("use -o human or -o json"))
     }
 }
 
@@ -103,7 +118,7 @@ fn run(cli: Cli, environment: Environment) -> Exit {
     let thread = std::thread::Builder::new().name("overlay".into()).stack_size(STACK_BYTES);
     let outcome = thread.spawn(move || {
         let context = context(&cli.global, environment)?;
-        cli.command.run(&context)
+        cli.command.run(&context, cli.global.output)
     });
     let outcome = match outcome.map(std::thread::JoinHandle::join) {
         Ok(Ok(outcome)) => outcome,

@@ -91,13 +91,21 @@ pub(crate) enum OutputFormat {
     Human,
     /// One JSON object.
     Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// JUnit XML.
+    Junit,
+    /// Markdown.
+    Markdown,
 }
 
 impl From<OutputFormat> for Format {
     fn from(format: OutputFormat) -> Self {
         match format {
-            OutputFormat::Human => Self::Human,
             OutputFormat::Json => Self::Json,
+            _ => Self::Human,
         }
     }
 }

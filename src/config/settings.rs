@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
+use crate::checks;
 use crate::clock::parse_duration;
 use crate::yaml::{self, NodeId, Tree};
 
 /// The name of the file at the root of a repository.
 pub const FILE_NAME: &str = ".overlay.yaml";
 /// Every key that the file may have.
-pub const KEYS: [&str; 1] = ["timeout"];
+pub const KEYS: [&str; 2] = ["checks", "timeout"];
 
 /// What `.overlay.yaml` says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
+    /// `checks`: what the repository decides about its checks.
+    pub checks: checks::Settings,
     /// `timeout`: the time that a command may wait for anything outside.
     pub timeout: Option<Duration>,
 }
@@ -52,8 +55,8 @@ impl Settings {
     }
 }
 
-struct Reader<'a> {
-    tree: &'a Tree<'a>,
+pub(super) struct Reader<'a> {
+    pub(super) tree: &'a Tree<'a>,
 }
 
 impl Reader<'_> {
@@ -74,6 +77,7 @@ impl Reader<'_> {
             }
             seen.push(name);
             match name {
+                "checks" => settings.checks = self.checks(value)?,
                 "timeout" => settings.timeout = Some(self.duration(value)?),
                 _ => {
                     let error = self.error(key, format!("`{name}` is no setting"));
@@ -84,12 +88,12 @@ impl Reader<'_> {
         Ok(settings)
     }
 
-    fn duration(&self, value: NodeId) -> Result<Duration, SettingsError> {
+    pub(super) fn duration(&self, value: NodeId) -> Result<Duration, SettingsError> {
         let text = self.tree.node(value).scalar().unwrap_or_default();
         parse_duration(text).map_err(|message| self.error(value, message))
     }
 
-    fn error(&self, at: NodeId, message: String) -> SettingsError {
+    pub(super) fn error(&self, at: NodeId, message: String) -> SettingsError {
         let node = self.tree.node(at);
         let (line, column) = (node.line as usize, node.column as usize);
         SettingsError { message, line, column, unknown_key: None }
@@ -103,7 +107,10 @@ mod tests {
     #[test]
     fn settings_are_read() {
         let timeout = Some(Duration::from_secs(90));
-        assert_eq!(Settings::parse("# ours\ntimeout: 1m30s\n"), Ok(Settings { timeout }));
+        assert_eq!(
+            Settings::parse("# ours\ntimeout: 1m30s\n"),
+            Ok(Settings { timeout, ..Settings::default() })
+        );
         for empty in ["", "# nothing\n", "---\n", "{}"] {
             assert_eq!(Settings::parse(empty), Ok(Settings::default()), "{empty:?}");
         }

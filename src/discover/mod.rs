@@ -7,6 +7,7 @@ mod boundary;
 mod disk;
 mod find;
 mod locate;
+mod manifests;
 mod pattern;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ pub use find::{FoundKustomizations, find_kustomizations};
 pub use locate::{
     KUSTOMIZATION_NAMES, Located, Place, locate, locate_directories, shown_directory,
 };
+pub use manifests::find_manifests;
 
 /// Why what the user typed names no overlay.
 #[derive(Debug, thiserror::Error)]

@@ -161,7 +161,7 @@ catalogue! {
     NO_GIT_IDENTITY = "no-git-identity", Missing,
         "Git does not know who commits: `user.name` and `user.email` are not set.";
     NO_SUCH_CODE = "no-such-code", Missing,
-        "`overlay explain` knows no such id. `docs/errors.md` lists the codes of errors.";
+        "`overlay explain` knows no such id. `docs/checks.md` lists the checks and `docs/errors.md` the codes of errors.";
     NO_SUCH_DIRECTORY = "no-such-directory", Missing,
         "A directory named by an option does not exist.";
     NO_SUCH_FIELD = "no-such-field", Missing,
@@ -222,6 +222,8 @@ catalogue! {
         "A file could not be written. Every file is as it was before.";
     WRITE_INCOMPLETE = "write-incomplete", Outside,
         "A file could not be written, and undoing the ones before it failed too. The files that changed are named.";
+    FINDINGS = "findings", Found,
+        "`check` found something at or above `--fail-on`; each finding is listed with its file and line.";
     UNPINNED = "unpinned", Found,
         "Something rendered is not pinned to a digest; each place is listed.";
 }

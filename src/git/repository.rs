@@ -211,6 +211,36 @@ impl Repository {
         Ok(answer.is_success.then_some(value))
     }
 
+    /// The URLs of all remotes, as configured.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where the configuration cannot be read.
+    pub fn remote_urls(&self) -> Result<Vec<String>, GitError> {
+        let answer = self.git.run(["config", "--get-regexp", r"^remote\..*\.url$"]).answer()?;
+        let text = answer.text(&self.git);
+        let urls = text.lines().filter_map(|line| line.split_once(' ')).map(|(_, url)| url);
+        Ok(urls.map(str::to_owned).collect())
+    }
+
+    /// The short names of all branches, of this repository and as last fetched, and of all tags;
+    /// `None` for a shallow clone, which has but some of them.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot list them.
+    pub fn branches_and_tags(&self) -> Result<Option<Vec<String>>, GitError> {
+        if self.git.run(["rev-parse", "--is-shallow-repository"]).text()? != "false" {
+            return Ok(None);
+        }
+        let format = "--format=%(refname)";
+        let listed = self.git.run(["for-each-ref", format]).text()?;
+        let short = |name: &str| {
+            let remote = name.strip_prefix("refs/remotes/").and_then(|name| name.split_once('/'));
+            let local = || name.strip_prefix("refs/heads/").or(name.strip_prefix("refs/tags/"));
+            remote.map(|(_, branch)| branch).or_else(local).map(str::to_owned)
+        };
+        Ok(Some(listed.lines().filter_map(short).collect()))
+    }
+
     /// `path`, which must exist, relative to the top of the work tree with `/` between its parts; `None` outside of it.
     pub fn relative(&self, path: &Path) -> Option<String> {
         let top = self.work_tree()?.canonicalize().ok()?;

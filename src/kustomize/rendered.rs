@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::build::emit;
 use super::error::{BuildError, Warning};
-use super::origin::{FileTable, Origin};
+use super::origin::{FileId, FileTable, Origin};
 use super::read;
 use super::resource::Resource;
 use super::scope::Scopes;
@@ -33,7 +33,19 @@ impl Rendered {
     /// # Errors
     /// [`BuildError`] for a text that is no YAML, or a document that is no Kubernetes object.
     pub fn parse(text: &str) -> Result<Self, BuildError> {
-        let nodes = read::resources_of(text, Origin::NONE)?;
+        Self::parse_from(text, Origin::NONE)
+    }
+
+    /// As [`Rendered::parse`], for one file: values have the lines of the text, but no file.
+    ///
+    /// # Errors
+    /// As [`Rendered::parse`].
+    pub fn parse_with_lines(text: &str) -> Result<Self, BuildError> {
+        Self::parse_from(text, Origin::new(FileId::NONE, 1))
+    }
+
+    fn parse_from(text: &str, start: Origin) -> Result<Self, BuildError> {
+        let nodes = read::resources_of(text, start)?;
         let resource = |node| Resource::new(node, Scopes::builtin());
         Ok(Self { resources: nodes.into_iter().map(resource).collect(), ..Self::default() })
     }

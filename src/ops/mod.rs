@@ -5,6 +5,7 @@
 
 pub mod build;
 mod change;
+pub mod check;
 mod check_pins;
 pub mod deliver;
 pub mod explain;
@@ -90,6 +91,11 @@ impl Context {
     /// The time that a command may wait for anything outside: `--timeout`, else the repository's setting.
     pub fn allowed_time(&self) -> Option<Duration> {
         self.timeout.or_else(|| self.settings.get()?.timeout)
+    }
+
+    /// What the repository decides about its checks.
+    pub fn check_settings(&self) -> crate::checks::Settings {
+        self.settings.get().map(|settings| settings.checks.clone()).unwrap_or_default()
     }
 
     /// Reads `--config`, else `.overlay.yaml` at the boundary where there is one.

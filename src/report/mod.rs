@@ -4,6 +4,7 @@
 //! the same data. Must not print (`ui` does) and must not know arguments.
 
 pub mod change;
+pub mod check;
 mod envelope;
 pub mod list;
 pub mod look;

@@ -4,6 +4,8 @@
 mod architecture;
 mod build_fixtures;
 mod cases;
+mod check_forms;
+mod checks;
 mod cli;
 mod corpus;
 #[cfg(feature = "git")]
@@ -19,6 +21,7 @@ mod git_remote;
 #[cfg(feature = "git")]
 mod remote_bases;
 mod render;
+mod stories;
 mod support;
 mod tables;
 mod yaml;

@@ -1,0 +1,289 @@
+//! What a check may look at: the render, its parts by kind, and what surrounds it.
+
+use super::Check;
+use super::finding::{Finding, Place, Severity, Spot, Subject};
+use super::model::application::{Application, Repository};
+use super::model::autoscaler::Autoscaler;
+use super::model::budget::Budget;
+use super::model::claim::Claim;
+use super::model::cluster::Cluster;
+use super::model::container::Container;
+use super::model::reference::Makers;
+use super::model::selector::Labels;
+use super::model::workload::Workload;
+use super::model::{items_at, text_at, texts_at};
+use super::settings::Settings;
+use crate::kustomize::{Origin, Rendered, Resource, SourceTree};
+
+/// One overlay to check.
+#[derive(Clone, Copy)]
+pub struct Overlay<'a> {
+    /// Its directory, relative to the boundary.
+    pub directory: &'a str,
+    /// What it renders.
+    pub rendered: &'a Rendered,
+    /// The files it was rendered from.
+    pub tree: &'a SourceTree,
+}
+
+/// What a check may look at.
+pub struct Context<'a> {
+    /// The overlay.
+    pub overlay: Overlay<'a>,
+    /// All overlays of this run; the first of them also carries what belongs to the repository.
+    pub all: &'a [Overlay<'a>],
+    /// What the repository decides.
+    pub settings: &'a Settings,
+    /// What is known of the repository.
+    pub repository: &'a Repository,
+    /// The workloads, in the order of the render.
+    pub workloads: Vec<Workload<'a>>,
+    /// The disruption budgets.
+    pub budgets: Vec<Budget<'a>>,
+    /// The autoscalers.
+    pub autoscalers: Vec<Autoscaler<'a>>,
+    /// The CloudNativePG Clusters.
+    pub clusters: Vec<Cluster<'a>>,
+    /// The claims.
+    pub claims: Vec<Claim<'a>>,
+    /// Who makes ConfigMaps and Secrets.
+    pub makers: Makers<'a>,
+    services: Vec<(&'a Resource, Labels<'a>)>,
+}
+
+impl<'a> Context<'a> {
+    /// The parts of `overlay`, by kind.
+    #[must_use]
+    pub fn new(
+        overlay: Overlay<'a>,
+        all: &'a [Overlay<'a>],
+        settings: &'a Settings,
+        repository: &'a Repository,
+    ) -> Self {
+        let resources = &overlay.rendered.resources;
+        Self {
+            overlay,
+            all,
+            settings,
+            repository,
+            workloads: resources.iter().filter_map(Workload::new).collect(),
+            budgets: resources.iter().filter_map(Budget::new).collect(),
+            autoscalers: resources.iter().filter_map(Autoscaler::new).collect(),
+            clusters: resources.iter().filter_map(Cluster::new).collect(),
+            claims: resources.iter().filter_map(Claim::new).collect(),
+            makers: Makers::of(resources),
+            services: resources.iter().filter_map(service).collect(),
+        }
+    }
+
+    /// The overlay's directory as it is shown and typed.
+    #[must_use]
+    pub fn shown(&self) -> &'a str {
+        if self.overlay.directory.is_empty() { "." } else { self.overlay.directory }
+    }
+
+    /// Whether what belongs to the repository is to be said here.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.all.first().is_none_or(|first| first.directory == self.overlay.directory)
+    }
+
+    /// A finding of `check` at `spot`.
+    #[must_use]
+    pub fn finding(&self, check: &Check, spot: &Spot<'_>, message: String) -> Finding {
+        let subject = Subject::of(spot.resource);
+        let place = self.place(spot);
+        Self::finding_at(check, subject, place, message).in_field(&spot.field)
+    }
+
+    /// A finding of `check` in the kustomization file of the overlay, or in the file at `origin`.
+    #[must_use]
+    pub fn source_finding(&self, check: &Check, origin: Origin, message: String) -> Finding {
+        let place = self.origin_place(origin).unwrap_or_else(|| self.own_file());
+        let directory = place.file.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let subject = Subject::kustomization(directory);
+        Self::finding_at(check, subject, place, message)
+    }
+
+    /// A finding of `check` about `subject` at `place`.
+    #[must_use]
+    pub fn finding_at(check: &Check, subject: Subject, place: Place, message: String) -> Finding {
+        Finding {
+            id: check.id,
+            severity: check.severity,
+            message,
+            resource: subject,
+            field: String::new(),
+            location: place,
+            fix: None,
+        }
+    }
+
+    /// The file and line that own the value at `spot`: those of the value, else of the resource,
+    /// else the overlay's kustomization file.
+    #[must_use]
+    pub fn place(&self, spot: &Spot<'_>) -> Place {
+        self.origin_place(spot.node.origin)
+            .or_else(|| self.origin_place(spot.resource.origin))
+            .unwrap_or_else(|| self.own_file())
+    }
+
+    fn origin_place(&self, origin: Origin) -> Option<Place> {
+        let of_render = self.overlay.rendered.place(origin).map(|(file, _)| file);
+        let file = of_render.unwrap_or_else(|| self.overlay.tree.file_table().path(origin.file));
+        (!file.is_empty()).then(|| Place { file: file.to_owned(), line: origin.line.max(1) })
+    }
+
+    /// The overlay's kustomization file.
+    #[must_use]
+    pub fn own_file(&self) -> Place {
+        let file = self.overlay.tree.kustomization(self.overlay.directory);
+        let file = match file {
+            Some(file) => file.file.path.to_string(),
+            None => format!("{}/kustomization.yaml", self.shown()),
+        };
+        Place { file, line: 1 }
+    }
+
+    /// The autoscaler that owns the replicas of `workload`.
+    #[must_use]
+    pub fn autoscaler(&self, workload: &Workload<'_>) -> Option<&Autoscaler<'a>> {
+        self.autoscalers.iter().find(|autoscaler| autoscaler.scales(workload))
+    }
+
+    /// The replicas that `workload` has at least when it runs: those of its autoscaler, else its
+    /// own. A workload at 0 is off, whatever its autoscaler says.
+    #[must_use]
+    pub fn least_replicas(&self, workload: &Workload<'_>) -> i64 {
+        match (workload.replicas(), self.autoscaler(workload)) {
+            (0, _) | (_, None) => workload.replicas(),
+            (_, Some(scaler)) => scaler.min.max(1),
+        }
+    }
+
+    /// The workloads whose pods `budget` selects.
+    pub fn selected<'c>(
+        &'c self,
+        budget: &'c Budget<'a>,
+    ) -> impl Iterator<Item = &'c Workload<'a>> {
+        let id = budget.resource.current_id();
+        self.workloads.iter().filter(move |workload| {
+            id.is_namespace_equal(&workload.resource.current_id())
+                && budget.selector.matches(&workload.labels)
+        })
+    }
+
+    /// The Clusters whose primary `budget` selects.
+    pub fn selected_clusters<'c>(
+        &'c self,
+        budget: &'c Budget<'a>,
+    ) -> impl Iterator<Item = &'c Cluster<'a>> {
+        let id = budget.resource.current_id();
+        self.clusters.iter().filter(move |cluster| {
+            id.is_namespace_equal(&cluster.resource.current_id())
+                && budget.selector.matches(&cluster.primary_labels())
+        })
+    }
+
+    /// The pods that `budget` counts on, when everything is healthy.
+    #[must_use]
+    pub fn expected_pods(&self, budget: &Budget<'a>) -> i64 {
+        let scaled = self.selected(budget).filter(|workload| workload.is_scaled());
+        let pods: i64 = scaled.map(|workload| self.least_replicas(workload)).sum();
+        pods + self.selected_clusters(budget).map(Cluster::instances).sum::<i64>()
+    }
+
+    /// The Service that sends requests to the pods of `workload`.
+    #[must_use]
+    pub fn service(&self, workload: &Workload<'_>) -> Option<&'a Resource> {
+        let id = workload.resource.current_id();
+        let fits = |(service, selector): &&(&'a Resource, Labels<'a>)| {
+            service.current_id().is_namespace_equal(&id)
+                && selector.iter().all(|(key, value)| workload.labels.get(key) == Some(value))
+        };
+        self.services.iter().find(fits).map(|(service, _)| *service)
+    }
+
+    /// The ConfigMap `name` in the namespace of `workload`.
+    #[must_use]
+    pub fn config_map(&self, workload: &Workload<'_>, name: &str) -> Option<&'a Resource> {
+        let id = workload.resource.current_id();
+        self.overlay.rendered.resources.iter().find(|resource| {
+            resource.kind() == "ConfigMap"
+                && resource.name() == name
+                && resource.current_id().is_namespace_equal(&id)
+        })
+    }
+
+    /// The variables of `container` whose values the render shows, the ones that win last: from
+    /// whole ConfigMaps, then its own.
+    #[must_use]
+    pub fn environment(
+        &self,
+        workload: &Workload<'a>,
+        container: &Container<'a>,
+    ) -> Vec<(&'a str, &'a str, Spot<'a>)> {
+        let mut found = Vec::new();
+        for item in items_at(container.node, &["envFrom"]) {
+            let name = text_at(item, &["configMapRef", "name"]);
+            let has_prefix = text_at(item, &["prefix"]).is_some();
+            let map = name.filter(|_| !has_prefix).and_then(|name| self.config_map(workload, name));
+            if let Some(map) = map {
+                let keys = texts_at(&map.node, &["data"]).into_iter();
+                found.extend(keys.map(|(k, v)| (k, v, Spot::at(map, &["data", k]))));
+            }
+        }
+        for item in items_at(container.node, &["env"]) {
+            let Some(name) = text_at(item, &["name"]) else { continue };
+            if let Some(value) = item.get("value") {
+                let field = format!("{}.env.[name={name}].value", container.path);
+                let spot = Spot::of(container.resource, value, field);
+                found.push((name, value.as_str().unwrap_or_default(), spot));
+            } else if let Some(from) = item.lookup(&["valueFrom", "configMapKeyRef"]) {
+                let map = text_at(from, &["name"]).and_then(|name| self.config_map(workload, name));
+                let value = text_at(from, &["key"])
+                    .and_then(|key| Some((key, text_at(&map?.node, &["data", key])?)));
+                if let (Some(map), Some((key, value))) = (map, value) {
+                    found.push((name, value, Spot::at(map, &["data", key])));
+                }
+            }
+        }
+        found
+    }
+
+    /// The Applications that deploy this overlay, with their source.
+    #[must_use]
+    pub fn applications(&self) -> Vec<&'a Application> {
+        let deploys = |application: &&Application| {
+            application.sources().iter().any(|source| {
+                source.path == self.overlay.directory && self.repository.is_own(source.repository)
+            })
+        };
+        self.repository.applications.iter().filter(deploys).collect()
+    }
+}
+
+impl Finding {
+    fn in_field(mut self, field: &str) -> Self {
+        field.clone_into(&mut self.field);
+        self
+    }
+
+    /// The same finding, about the part of a file that `what` tells from its neighbours.
+    #[must_use]
+    pub fn about(self, what: &str) -> Self {
+        self.in_field(what)
+    }
+
+    /// Whether it is at least as bad as `severity`.
+    #[must_use]
+    pub fn is_at_least(&self, severity: Severity) -> bool {
+        self.severity >= severity
+    }
+}
+
+fn service(resource: &Resource) -> Option<(&Resource, Labels<'_>)> {
+    let is_service = resource.kind() == "Service" && resource.api_version() == "v1";
+    let selector = super::model::selector::labels_at(&resource.node, &["spec", "selector"]);
+    (is_service && !selector.is_empty()).then_some((resource, selector))
+}

@@ -1,0 +1,23 @@
+//! What a check means: its section of `docs/checks.md`, which is part of the program.
+
+/// The page; its sections are headed by the ids.
+const PAGE: &str = include_str!("../../docs/checks.md");
+
+/// The section of the page about the check `id`, without its heading.
+#[must_use]
+pub fn explanation(id: &str) -> Option<&'static str> {
+    let heading = format!("\n### `{id}`\n");
+    let start = PAGE.find(&heading)? + heading.len();
+    let rest = &PAGE[start..];
+    let end = rest.find("\n## ").into_iter().chain(rest.find("\n### ")).min().unwrap_or(rest.len());
+    Some(rest[..end].trim())
+}
+
+/// The first sentence of a section, behind its severity.
+#[must_use]
+pub fn summary(id: &str) -> &'static str {
+    let text = explanation(id).unwrap_or_default();
+    let text = text.split_once(" · ").map_or(text, |(_, text)| text);
+    let end = text.find(". ").or_else(|| text.find(".\n")).map_or(text.len(), |at| at + 1);
+    &text[..end]
+}

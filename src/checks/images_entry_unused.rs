@@ -1,0 +1,20 @@
+//! `images-entry-unused`: an `images` entry that no image has the name of.
+
+use super::context::Context;
+use super::finding::{Finding, Severity};
+use super::{Check, CheckId};
+use crate::kustomize::WarningKind;
+
+pub(super) const CHECK: Check =
+    Check { id: CheckId("images-entry-unused"), severity: Severity::Warning, run };
+
+fn run(context: &Context<'_>) -> Vec<Finding> {
+    let warnings = context.overlay.rendered.warnings.iter();
+    warnings
+        .filter(|warning| warning.kind == WarningKind::ImageUnmatched)
+        .map(|warning| {
+            let message = warning.message.clone();
+            context.source_finding(&CHECK, warning.origin, message.clone()).about(&message)
+        })
+        .collect()
+}

@@ -1,0 +1,46 @@
+//! Findings as workflow commands of GitHub Actions, which shows them beside the lines of a change.
+//!
+//! Source: "Workflow commands for GitHub Actions": `%`, carriage return and line feed are escaped
+//! in messages, `:` and `,` in properties too.
+
+use super::CheckReport;
+use crate::checks::Severity;
+
+/// One `::error file=…,line=…,title=…::message` a finding.
+pub(super) fn to_annotations(report: &CheckReport) -> String {
+    let mut text = String::new();
+    for (overlay, finding) in report.findings() {
+        let command = match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "notice",
+        };
+        let mend = finding.fix.as_ref().map(|fix| format!("\nmend: {fix}")).unwrap_or_default();
+        text.push_str(&format!(
+            "::{command} file={},line={},title={}::{}\n",
+            property(&finding.location.file),
+            finding.location.line,
+            property(&format!("{} ({overlay})", finding.id)),
+            message(&format!("{}{mend}", finding.message)),
+        ));
+    }
+    for overlay in &report.overlays {
+        if let Some(problem) = &overlay.problem {
+            let file = problem.location().map_or(&overlay.path, |location| &location.file);
+            text.push_str(&format!(
+                "::error file={},title=not checked::{}\n",
+                property(file),
+                message(problem.message()),
+            ));
+        }
+    }
+    text
+}
+
+fn message(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}

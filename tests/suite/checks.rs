@@ -1,0 +1,258 @@
+//! Every check on overlays made for it: `fixtures/checks/<id>/{pass,fail}`, each with an
+//! `expected.json` written by hand; and the four lists that must be one.
+//!
+//! | in the folder | meaning |
+//! |---|---|
+//! | `expected.json` | the overlay, and the findings of this check: severity, object, parts of the message, file and line |
+//! | `.overlay.yaml` | the settings |
+//! | `refs` | the branches and tags of the repository, a line each |
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::support;
+use overlay::checks::model::application::{Application, Repository};
+use overlay::checks::{self, ALL, Finding, Overlay, compare};
+use overlay::config::Settings;
+use overlay::discover::{DiskFiles, find_manifests};
+use overlay::kustomize::{self, BuildErrorKind, Entry, Files as _, Rendered, SourceTree};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    overlay: String,
+    findings: Vec<ExpectedFinding>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExpectedFinding {
+    severity: String,
+    resource: String,
+    says: Vec<String>,
+    file: String,
+    line: u32,
+}
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/checks")
+}
+
+fn text_of(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// An overlay of a folder that is its own repository.
+pub(crate) struct Folder {
+    pub(crate) overlay: String,
+    pub(crate) tree: SourceTree,
+    pub(crate) rendered: Rendered,
+    pub(crate) settings: checks::Settings,
+    pub(crate) repository: Repository,
+}
+
+impl Folder {
+    pub(crate) fn load(folder: &Path, overlay: &str) -> Self {
+        let files = DiskFiles::new(folder).unwrap();
+        let repository = repository(folder, &files);
+        Self::load_in(folder, overlay, repository)
+    }
+
+    pub(crate) fn load_in(folder: &Path, overlay: &str, repository: Repository) -> Self {
+        let files = DiskFiles::new(folder).unwrap();
+        let overlay = if overlay == "." { "" } else { overlay };
+        let tree = SourceTree::load(&files, overlay).unwrap();
+        let rendered = match kustomize::build(&tree, overlay) {
+            Ok(rendered) => rendered,
+            // The files are checked without the render, as the program does.
+            Err(error) if matches!(error.kind, BuildErrorKind::Unsupported { .. }) => {
+                Rendered::default()
+            }
+            Err(error) => panic!("{}: {error}", folder.display()),
+        };
+        let settings = Settings::parse(&text_of(&folder.join(".overlay.yaml"))).unwrap().checks;
+        Self { overlay: overlay.to_owned(), tree, rendered, settings, repository }
+    }
+
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let view = Overlay { directory: &self.overlay, rendered: &self.rendered, tree: &self.tree };
+        checks::run(view, &[view], &self.settings, &self.repository).findings
+    }
+}
+
+fn repository(folder: &Path, files: &DiskFiles) -> Repository {
+    let manifests = find_manifests(folder, "kind: Application");
+    let applications: Vec<Application> = manifests
+        .iter()
+        .flat_map(|(file, text)| Application::find_in(file, text).unwrap())
+        .collect();
+    let refs = fs::read_to_string(folder.join("refs")).ok();
+    let directories = applications
+        .iter()
+        .flat_map(Application::sources)
+        .map(|source| source.path.to_owned())
+        .filter(|path| matches!(files.entry(path), Ok(Some(Entry::Directory { .. }))))
+        .collect();
+    Repository {
+        refs: refs.map(|text| text.lines().map(str::to_owned).collect()),
+        urls: Vec::new(),
+        applications,
+        directories,
+    }
+}
+
+/// What is wrong with the findings of the check `id` in `folder`.
+fn faults_of(id: &str, folder: &Path) -> Vec<String> {
+    let expected: Expected = serde_json::from_str(&text_of(&folder.join("expected.json"))).unwrap();
+    let found = Folder::load(folder, &expected.overlay).findings();
+    let found: Vec<&Finding> = found.iter().filter(|f| f.id.as_str() == id).collect();
+    let mut faults = Vec::new();
+    if found.len() != expected.findings.len() {
+        faults.push(format!("{} findings, {} expected", found.len(), expected.findings.len()));
+    }
+    for (finding, expected) in found.iter().zip(&expected.findings) {
+        let got = (finding.severity.as_str(), finding.resource.to_string());
+        if got != (&*expected.severity, expected.resource.clone()) {
+            faults.push(format!("{got:?} is not {} {}", expected.severity, expected.resource));
+        }
+        let place = (&*finding.location.file, finding.location.line);
+        if place != (&*expected.file, expected.line) {
+            faults.push(format!("at {place:?}, not {}:{}", expected.file, expected.line));
+        }
+        for part in expected.says.iter().filter(|part| !finding.message.contains(*part)) {
+            faults.push(format!("does not say `{part}`: {}", finding.message));
+        }
+    }
+    faults
+}
+
+#[test]
+fn every_check_finds_what_it_should_and_nothing_else() {
+    let mut faults = Vec::new();
+    for check in ALL {
+        for kind in ["pass", "fail"] {
+            let folder = fixtures().join(check.id.as_str()).join(kind);
+            let found = faults_of(check.id.as_str(), &folder);
+            faults.extend(found.into_iter().map(|fault| format!("{}/{kind}: {fault}", check.id)));
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+/// Every overlay of the corpus: no panic, and every finding names a line that is there.
+#[test]
+fn findings_of_real_overlays_have_a_place() {
+    let Some(shared) = support::shared() else { return };
+    let corpus = shared.join("corpus");
+    let overlays = text_of(&corpus.join("expected.tsv"));
+    let mut count = 0;
+    for overlay in overlays.lines().skip(1).filter_map(|line| line.split('\t').next()) {
+        for finding in Folder::load_in(&corpus, overlay, Repository::default()).findings() {
+            count += 1;
+            let place = &finding.location;
+            let lines = text_of(&corpus.join(&place.file)).lines().count();
+            let is_there = 0 < place.line && place.line as usize <= lines;
+            assert!(is_there, "{overlay}: {}:{} of {finding:?}", place.file, place.line);
+        }
+    }
+    assert!(count > 100, "{count} findings");
+}
+
+#[test]
+fn checks_fixtures_pages_and_explanations_are_one_list() {
+    let ids: BTreeSet<String> = ALL.iter().map(|check| check.id.to_string()).collect();
+    assert_eq!(ids.len(), ALL.len(), "an id stands twice");
+    let folders: BTreeSet<String> = fs::read_dir(fixtures())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(folders, ids, "fixtures/checks");
+    let page = text_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/checks.md"));
+    let headings: BTreeSet<String> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(headings, ids, "headings of docs/checks.md");
+    for id in &ids {
+        let text = checks::explanation(id).unwrap_or_default();
+        for part in ["**Why.**", "**Mend.**", "**Source.**"] {
+            assert!(text.contains(part), "{id}: its section has no {part}");
+        }
+        assert!(checks::summary(id).ends_with('.'), "{id}: no first sentence");
+    }
+}
+
+#[test]
+fn the_severities_on_the_page_are_those_of_the_checks() {
+    for check in ALL {
+        let text = checks::explanation(check.id.as_str()).unwrap_or_default();
+        let word = format!("*{}*", check.severity.as_str());
+        assert!(text.starts_with(&word), "{}: its section does not begin with {word}", check.id);
+    }
+}
+
+#[test]
+fn a_line_that_moved_is_no_news() {
+    let folder = Folder::load(&fixtures().join("pdb-blocks-drain/fail"), ".");
+    let before = folder.findings();
+    let mut after = before.clone();
+    after.iter_mut().for_each(|finding| finding.location.line += 7);
+    assert_eq!(compare(&before, &after), checks::Delta::default());
+    after.retain(|finding| finding.id.as_str() != "pdb-blocks-drain");
+    let delta = compare(&before, &after);
+    assert_eq!((delta.added.len(), delta.removed.len()), (0, 1));
+}
+
+#[test]
+fn an_annotation_with_a_reason_excepts_its_object() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    write("kustomization.yaml", "resources: [pdb.yaml]\n");
+    for (reason, excepted) in [("one node only", true), ("  ", false)] {
+        write(
+            "pdb.yaml",
+            &format!(
+                "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: web\n  annotations:\n    checks.overlay/pdb-selects-nothing: \"{reason}\"\nspec:\n  minAvailable: 1\n  selector: {{matchLabels: {{app: web}}}}\n"
+            ),
+        );
+        let found = Folder::load(dir.path(), ".").findings();
+        assert_eq!(found.is_empty(), excepted, "{reason:?}: {found:?}");
+    }
+}
+
+#[test]
+fn settings_change_severities_and_except_by_pattern() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    write("kustomization.yaml", "resources: [pdb.yaml]\n");
+    write(
+        "pdb.yaml",
+        "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\nspec:\n  minAvailable: 1\n  selector: {matchLabels: {app: web}}\n",
+    );
+    for (settings, expected) in [
+        ("", Some("warning")),
+        ("checks: {severity: {pdb-selects-nothing: error}}", Some("error")),
+        ("checks: {severity: {pdb-selects-nothing: off}}", None),
+        (
+            "checks: {exceptions: [{check: pdb-selects-nothing, resource: 'PodDisruptionBudget/w*', reason: r}]}",
+            None,
+        ),
+        (
+            "checks: {exceptions: [{check: pdb-selects-nothing, resource: api, reason: r}]}",
+            Some("warning"),
+        ),
+        (
+            "checks: {exceptions: [{check: pdb-selects-nothing, overlay: other, reason: r}]}",
+            Some("warning"),
+        ),
+    ] {
+        write(".overlay.yaml", settings);
+        let found = Folder::load(dir.path(), ".").findings();
+        let severity = found.first().map(|finding| finding.severity.as_str());
+        assert_eq!(severity, expected, "{settings}");
+    }
+}
