@@ -83,8 +83,11 @@ impl Key {
         if users.is_empty() { Err(KeyError::Nothing) } else { Ok(users) }
     }
 
+    /// An entry may have the tag in its own name, whatever it then makes of it.
     fn is_whole_name_of(&self, field: &Named<'_>, name: &str) -> bool {
-        self.fits_tag_of(field) && is_same_name(Split::parse(name).name, self.name())
+        let name = Split::parse(name);
+        let fits_tag = self.fits_tag_of(field) || self.tag() == Some(name.tag);
+        fits_tag && is_same_name(name.name, self.name())
     }
 
     fn is_last_segments_of(&self, field: &Named<'_>, name: &str) -> bool {
@@ -177,6 +180,14 @@ mod tests {
         let both = vec!["reg.io/a/web".to_owned(), "reg.io/b/web".to_owned()];
         assert_eq!(found("web", &fields), Err(KeyError::Several(both)));
         assert_eq!(found("x", &fields), Err(KeyError::Nothing));
+    }
+
+    #[test]
+    fn an_entry_with_a_tag_in_its_name_is_found_after_the_tag_is_gone() {
+        let mut pinned = field("web@sha256:00", "c", "x");
+        pinned.entry_names = vec!["web:1"];
+        assert_eq!(found("web:1", &[pinned.clone()]), Ok(vec![0]));
+        assert_eq!(found("web:2", &[pinned]), Err(KeyError::Nothing));
     }
 
     #[test]

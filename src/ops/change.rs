@@ -110,6 +110,7 @@ fn plan_overlay<'a>(overlay: LoadedOverlay<'a>, pins: &PinImages) -> Result<Plan
         uses: &uses,
         resources,
         own: &own,
+        may_add: !pins.no_add,
     };
     let plan = plan::write_decisions(view, &decided.decisions)?;
     let plan::Decisions { notes, unmatched, matched, .. } = decided;

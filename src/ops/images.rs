@@ -21,7 +21,7 @@ pub fn run(context: &Context, overlays: &[OsString], flags: &[String]) -> Result
     let mut entries = Vec::new();
     let mut text = Text::default();
     for overlay in located {
-        let overlay = Editable::load(&files, overlay)?;
+        let overlay = Editable::load(context, &files, overlay)?;
         let overlay = LoadedOverlay::load(&files, &overlay, context)?;
         let images = used_images(&overlay, flags);
         text.styled_line(Style::Heading, &overlay.path);

@@ -19,12 +19,12 @@ pub struct Editable {
 }
 
 impl Editable {
-    /// Loads what `located` reaches, whatever kind it is of: for commands that only look.
+    /// Loads what `located` reaches, remote bases fetched, whatever kind it is of: for commands that only look.
     ///
     /// # Errors
     /// Where it cannot be read.
-    pub fn load(files: &dyn Files, located: Located) -> Result<Self, Error> {
-        let tree = SourceTree::load(files, &located.directory)?;
+    pub fn load(context: &Context, files: &dyn Files, located: Located) -> Result<Self, Error> {
+        let tree = context.load(files, &located.directory)?;
         Ok(Self { located, tree })
     }
 }
@@ -53,7 +53,7 @@ impl Context {
     ) -> Result<Vec<Editable>, Error> {
         let mut editable = Vec::new();
         for located in located {
-            let overlay = Editable::load(files, located)?;
+            let overlay = Editable::load(self, files, located)?;
             let Editable { located, tree } = &overlay;
             let kind = tree.kustomization(&located.directory).map(|k| k.kustomization.file_kind());
             if kind == Some(Kind::Component) {

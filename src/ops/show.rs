@@ -42,7 +42,7 @@ pub fn run(context: &Context, request: &ShowRequest) -> Result<Report, Error> {
     let name = ResourceName::parse(&request.name).ok_or_else(malformed)?;
     let mut shown = Vec::new();
     for overlay in located {
-        let overlay = Editable::load(&files, overlay)?;
+        let overlay = Editable::load(context, &files, overlay)?;
         let overlay = LoadedOverlay::load(&files, &overlay, context)?;
         let (tree, rendered) = (overlay.tree(), &overlay.before);
         let field = request.field.as_deref().unwrap_or_default();

@@ -74,7 +74,12 @@ pub(super) fn write_place(
                 what: edit.user(),
             })
         }
-        _ => add_patch(view, edit, kustomization),
+        _ if view.may_add => add_patch(view, edit, kustomization),
+        _ => Err(PlanError::NoAdd {
+            key: edit.key.to_owned(),
+            reference: edit.place.reference.to_string(),
+            user: edit.user(),
+        }),
     }
 }
 

@@ -76,6 +76,8 @@ pub struct WriteView<'a> {
     pub resources: &'a [Resource],
     /// The overlay's other files.
     pub own: &'a [OwnFile],
+    /// A patch may be added.
+    pub may_add: bool,
 }
 
 /// Writes `decisions` into copies of the overlay's texts.
