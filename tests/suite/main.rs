@@ -11,6 +11,7 @@ mod corpus;
 #[cfg(feature = "git")]
 mod deliver;
 mod diff;
+mod docs;
 mod errors;
 #[cfg(feature = "git")]
 mod git_commit;
