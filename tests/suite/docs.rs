@@ -82,7 +82,8 @@ fn examples_print_what_the_pages_say() {
 #[test]
 fn the_first_command_pins_the_fixture_and_writes_nothing() {
     let readme = fs::read_to_string("README.md").unwrap();
-    let line = readme.lines().find_map(|l| l.strip_prefix("cargo run --release --quiet -- ")).unwrap();
+    let line =
+        readme.lines().find_map(|l| l.strip_prefix("cargo run --release --quiet -- ")).unwrap();
     let repo = TestRepo::with_files(&[]);
     for file in walk(Path::new(FIXTURE)) {
         repo.write(file.to_str().unwrap(), &fs::read_to_string(&file).unwrap());
@@ -122,4 +123,17 @@ fn links_lead_somewhere() {
         }
     }
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// `docs/cli.md` has the help of every command.
+#[test]
+fn every_command_is_in_the_reference() {
+    let page = fs::read_to_string("docs/cli.md").unwrap();
+    let help = TestRepo::with_files(&[]).overlay(&["--help"]).stdout;
+    let commands = help.lines().skip_while(|l| *l != "Commands:").skip(1);
+    let is_name = |l: &&str| l.starts_with("  ") && !l.starts_with("   ");
+    for line in commands.take_while(|l| !l.is_empty()).filter(is_name) {
+        let name = line.split_whitespace().next().unwrap();
+        assert!(page.contains(&format!("$ overlay {name} ")), "docs/cli.md lacks {name}");
+    }
 }

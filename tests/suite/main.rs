@@ -11,6 +11,7 @@ mod corpus;
 #[cfg(feature = "git")]
 mod deliver;
 mod diff;
+#[cfg(feature = "git")]
 mod docs;
 mod errors;
 #[cfg(feature = "git")]
