@@ -11,6 +11,7 @@ mod build_metadata;
 mod config_map;
 mod configurations;
 pub(crate) mod context;
+mod embedded_yaml;
 pub(crate) mod emit;
 mod field_path;
 mod field_spec;

@@ -243,9 +243,14 @@ fn write_to(
         value.set_origin_deep(origin);
         let resource = &mut resources[at];
         write_value(&mut resource.node, &value, path, target.options.as_ref()).map_err(
-            |reason| {
+            |failure| {
                 let id = resource.current_id();
-                refuse(format!("replacement target `{path}` of {id}: {reason}"), place)
+                match failure {
+                    Failure::Unwritable => BuildError::unsupported(UNWRITABLE).at(place),
+                    Failure::Reason(reason) => {
+                        refuse(format!("replacement target `{path}` of {id}: {reason}"), place)
+                    }
+                }
             },
         )?;
         settle(resource);
@@ -253,22 +258,31 @@ fn write_to(
     Ok(())
 }
 
+/// Why a value was not written.
+enum Failure {
+    Unwritable,
+    Reason(String),
+}
+
+const UNWRITABLE: &str = "replacements into YAML inside of a text";
+
 fn write_value(
     node: &mut Node,
     value: &Node,
     path: &str,
     options: Option<&FieldOptions>,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let create = options.filter(|options| options.create).map(|_| MadeKind::of(value));
     let path = split_path(path);
-    if structured_data::write(node, value, &path, create)? {
+    if structured_data::write(node, value, &path, create).map_err(|_| Failure::Unwritable)? {
         return Ok(());
     }
     let mut visit = |field: &mut Node| set_field(field, value, options);
-    let count =
-        PathMatcher { create, origin: value.origin, visit: &mut visit }.walk(node, &path)?;
+    let count = PathMatcher { create, origin: value.origin, visit: &mut visit }
+        .walk(node, &path)
+        .map_err(Failure::Reason)?;
     match count {
-        0 => Err("the field is not there; options.create makes it".to_owned()),
+        0 => Err(Failure::Reason("the field is not there; options.create makes it".to_owned())),
         _ => Ok(()),
     }
 }

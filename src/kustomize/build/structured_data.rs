@@ -2,25 +2,31 @@
 //!
 //! Source: kustomize `api/filters/replacement/replacement.go` (`setValueInStructuredData`).
 
+use super::embedded_yaml;
 use super::go_json::{self, Numbers};
 use super::lookup::{lookup, lookup_mut};
 use super::path_matcher::{MadeKind, PathMatcher};
 use super::replacements::overwrite;
 use crate::kustomize::node::{Node, Tag, Text, Value};
+use crate::kustomize::origin::Origin;
 use crate::kustomize::read;
 use crate::yaml::scalar::{Rules, resolve};
+
+/// YAML inside of a text whose layout only kustomize can write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unwritable;
 
 /// Writes `value` at `path` if a scalar on the way holds JSON or YAML in which the rest of the path
 /// leads somewhere. `false` where there is none, and the path must be walked as usual.
 ///
 /// # Errors
-/// In words, for YAML, whose layout only kustomize can write.
+/// [`Unwritable`] for YAML in a layout that only kustomize can write.
 pub(super) fn write(
     node: &mut Node,
     value: &Node,
     path: &[String],
     create: Option<MadeKind>,
-) -> Result<bool, String> {
+) -> Result<bool, Unwritable> {
     let Some(length) = scalar_prefix(node, path) else { return Ok(false) };
     let (outer, inner) = path.split_at(length);
     let Some(scalar) = lookup(node, outer).ok().flatten() else { return Ok(false) };
@@ -38,10 +44,7 @@ pub(super) fn write(
     if !matched.is_ok_and(|count| count > 0) {
         return Ok(false);
     }
-    if !is_readable(&data) {
-        return Ok(false);
-    }
-    let written = serialize(&data, &text)?;
+    let Some(written) = serialize(&data, &text)? else { return Ok(false) };
     if let Some(Node { value: Value::Scalar(scalar), origin, .. }) = lookup_mut(node, outer) {
         scalar.text = Text::from(written);
         *origin = value.origin;
@@ -60,21 +63,28 @@ fn scalar_prefix(node: &Node, path: &[String]) -> Option<usize> {
     })
 }
 
-fn serialize(data: &Node, original: &str) -> Result<String, String> {
+/// The text of the changed data in the form of the original; `None` where goyaml would not read it
+/// back.
+fn serialize(data: &Node, original: &str) -> Result<Option<String>, Unwritable> {
+    if data.is_null() {
+        return Ok(Some("null".to_owned()));
+    }
     if !original.trim_start().starts_with(['{', '[']) {
-        return match data.is_null() {
-            true => Ok("null".to_owned()),
-            false => {
-                Err("a field of YAML inside of a text can only be written by kustomize".to_owned())
-            }
-        };
+        let before = read::embedded(original, Origin::NONE).ok();
+        let before = before.as_ref().and_then(embedded_yaml::print);
+        if before.as_deref() != Some(original.trim_end()) {
+            return Err(Unwritable);
+        }
+        return embedded_yaml::print(data).map(Some).ok_or(Unwritable);
     }
     let mut compact = String::new();
-    go_json::write_node(&mut compact, data, Numbers::Exact)?;
-    if original.contains('\n') && original.contains("  ") {
-        return Ok(indent(&compact));
+    if !is_readable(data) || go_json::write_node(&mut compact, data, Numbers::Exact).is_err() {
+        return Ok(None);
     }
-    Ok(compact)
+    if original.contains('\n') && original.contains("  ") {
+        return Ok(Some(indent(&compact)));
+    }
+    Ok(Some(compact))
 }
 
 /// Go's `json.Indent` with two blanks, for compact JSON.
