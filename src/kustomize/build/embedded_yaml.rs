@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn block_yaml_is_printed_as_it_was_read() {
-        let text = "a:\n  b: 1\n  c: \"x y\"\nlist:\n- name: n\n  v: 'q'\n- - 1\n  - true\nempty: {}\nnothing:";
+        let text = "a:\n  b: 1\n  c: \"x y\"\nlist:\n- name: web\n  v: 'q'\n- - 1\n  - true\nempty: {}\nnothing:";
         assert_eq!(printed(text).as_deref(), Some(text));
     }
 
