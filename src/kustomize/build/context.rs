@@ -130,11 +130,6 @@ impl<'a> Loader<'a> {
         &self.root
     }
 
-    /// The tree that is read from.
-    pub(crate) fn tree(&self) -> &'a SourceTree {
-        self.tree
-    }
-
     /// The file at `path`, seen from this directory. Links are followed first; then the file must
     /// be in or below the directory.
     ///

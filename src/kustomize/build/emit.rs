@@ -44,16 +44,6 @@ pub(crate) fn as_yaml(resources: &[Resource]) -> Result<String, BuildError> {
     Ok(emitter.out)
 }
 
-/// The text of one value.
-///
-/// # Errors
-/// As [`as_yaml`].
-pub(crate) fn node_as_yaml(node: &Node) -> Result<String, BuildError> {
-    let mut emitter = Emitter::default();
-    emitter.document(node)?;
-    Ok(emitter.out)
-}
-
 /// Where a value is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 use crate::kustomize::build::emit::{
-    Typed, format_g, is_string_key, json_float, style_of, typed_by, typed_in,
+    Typed, format_g, is_string_key, json_float, style_of, typed_by,
 };
 use crate::kustomize::build::go_json;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
