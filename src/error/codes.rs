@@ -96,8 +96,6 @@ catalogue! {
         "A file was changed by somebody else between reading and writing. Nothing was written; run the command again.";
     CHANGED_ON_REMOTE = "changed-on-remote", Refused,
         "Somebody pushed another value for the same field while the edit was made. Nothing was pushed; both values are shown.";
-    COMPONENT_ALONE = "component-alone", Refused,
-        "The OVERLAY is a Component. Name an overlay that uses it; the error lists them.";
     CONFIG_INVALID = "config-invalid", Refused,
         "The configuration file has an unknown key or a value of the wrong kind.";
     CONTRADICTION = "contradiction", Refused,

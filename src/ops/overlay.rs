@@ -3,6 +3,7 @@
 use super::Context;
 use super::preflight::Editable;
 use super::remote::{Without, has_remote_references};
+use crate::discover::shown_directory;
 use crate::error::{Error, Location, codes};
 use crate::kustomize::{self, Files, Origin, Owner, Rendered, SourceTree};
 use crate::plan::{self, LaterField, OwnFile, layer};
@@ -23,6 +24,8 @@ pub(crate) struct LoadedOverlay<'a> {
     pub(crate) proof: Proof,
     /// What could not: remote references.
     pub(crate) unknown: Vec<String>,
+    /// The directory of what is edited.
+    directory: String,
     files: &'a dyn Files,
     context: &'a Context,
     tree: SourceTree,
@@ -46,7 +49,8 @@ impl<'a> LoadedOverlay<'a> {
         };
         let text = text_of(&tree, &file)?;
         let mut overlay = Self {
-            path: located.shown(),
+            path: shown_directory(tree.overlay()),
+            directory: located.directory.clone(),
             file,
             text,
             before: Rendered::default(),
@@ -118,7 +122,7 @@ impl<'a> LoadedOverlay<'a> {
 
     /// Its own files besides the kustomization: in its directory, and in none of a kustomization below.
     pub(crate) fn own_files(&self) -> Vec<OwnFile> {
-        let own = self.tree.overlay();
+        let own = self.directory.as_str();
         let directory = |path: &str| path.rsplit_once('/').map_or("", |(d, _)| d).to_owned();
         let is_within = |path: &str, root: &str| {
             root.is_empty()

@@ -9,12 +9,12 @@ use crate::error::{Error, codes};
 use crate::kustomize::types::Kind;
 use crate::kustomize::{Files, SourceTree};
 
-/// An overlay that may be edited, with everything it reaches.
+/// A kustomization that may be edited, and the overlay through which that is proven.
 #[derive(Clone, Debug)]
 pub struct Editable {
-    /// Where it is.
+    /// What is edited: the overlay itself, or a Component that it uses.
     pub located: Located,
-    /// What it reaches.
+    /// Everything that the overlay reaches; [`SourceTree::overlay`] is the overlay.
     pub tree: SourceTree,
 }
 
@@ -33,8 +33,8 @@ impl Context {
     /// Locates and loads the overlays that an edit command names.
     ///
     /// # Errors
-    /// Where one is not there or cannot be read, and for a Component, which an edit reaches through
-    /// the overlays that use it.
+    /// Where one is not there or cannot be read, and for a Component that no overlay uses: a Component
+    /// is edited and proven through each overlay that uses it.
     pub fn editable(&self, overlays: &[OsString]) -> Result<(DiskFiles, Vec<Editable>), Error> {
         let (files, located) = self.locate(overlays)?;
         let editable = self.editable_in(&files, Some(&files), located)?;
@@ -56,28 +56,35 @@ impl Context {
             let overlay = Editable::load(self, files, located)?;
             let Editable { located, tree } = &overlay;
             let kind = tree.kustomization(&located.directory).map(|k| k.kustomization.file_kind());
-            if kind == Some(Kind::Component) {
-                return Err(component_error(disk, located)?);
+            match kind {
+                Some(Kind::Component) => editable.extend(self.through_users(files, disk, located)?),
+                _ => editable.push(overlay),
             }
-            editable.push(overlay);
         }
         Ok(editable)
     }
-}
 
-/// The refusal of a component, with the overlays that use it.
-fn component_error(disk: Option<&DiskFiles>, located: &Located) -> Result<Error, Error> {
-    let users = match disk {
-        Some(files) => list::overlays_using(files, &located.directory)?,
-        None => Vec::new(),
-    };
-    let name = located.shown();
-    if users.is_empty() {
-        let message = format!("{name} is a Component, and no overlay of the repository uses it");
-        return Ok(Error::new(codes::COMPONENT_UNUSED, message));
+    /// The Component `located` once for each overlay of the repository that uses it.
+    fn through_users(
+        &self,
+        files: &dyn Files,
+        disk: Option<&DiskFiles>,
+        located: &Located,
+    ) -> Result<Vec<Editable>, Error> {
+        let users = match disk {
+            Some(files) => list::overlays_using(files, &located.directory)?,
+            None => Vec::new(),
+        };
+        if users.is_empty() {
+            let name = located.shown();
+            let message =
+                format!("{name} is a Component, and no overlay of the repository uses it");
+            return Err(Error::new(codes::COMPONENT_UNUSED, message));
+        }
+        let load = |user: &String| {
+            let directory = if user == "." { "" } else { user };
+            Ok(Editable { located: located.clone(), tree: self.load(files, directory)? })
+        };
+        users.iter().map(load).collect()
     }
-    let message = format!("{name} is a Component, which is not edited by itself");
-    let shown: Vec<&str> = users.iter().take(5).map(String::as_str).collect();
-    let hint = format!("edit an overlay that uses it: {}", shown.join(", "));
-    Ok(Error::new(codes::COMPONENT_ALONE, message).hint(hint))
 }

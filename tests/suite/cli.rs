@@ -165,16 +165,21 @@ fn settings_are_strict_and_flags_win() {
 fn a_component_is_edited_through_the_overlays_that_use_it() {
     let component =
         "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: x-\n";
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: db}]}\n";
     let repo = TestRepo::with_files(&[
-        ("parts/db/kustomization.yaml", component),
+        ("parts/db/kustomization.yaml", "kind: Component\nresources: [pod.yaml]\n"),
+        ("parts/db/pod.yaml", pod),
         ("mid/kustomization.yaml", "components: [../parts/db]\n"),
         ("overlays/prod/kustomization.yaml", "resources: [../../mid]\n"),
         ("parts/alone/kustomization.yaml", component),
     ]);
-    let ran = repo.overlay(&["pin", "parts/db", "--digests", "{}", "-o", "json"]);
-    assert_eq!((ran.status, ran.code().as_str()), (3, "component-alone"));
-    let hint = "edit an overlay that uses it: overlays/prod";
-    assert_eq!(ran.json()["error"]["hints"], json!([hint]));
+    let digest = format!("sha256:{}", "5e".repeat(32));
+    let ran = repo.overlay(&["pin", "parts/db", &format!("db={digest}"), "-o", "json"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let overlays = &ran.json()["result"]["overlays"];
+    assert_eq!(overlays[0]["path"], "overlays/prod");
+    assert_eq!(overlays[0]["files"][0]["path"], "parts/db/kustomization.yaml");
+    assert_eq!(overlays[0]["effect"][0]["after"], format!("db@{digest}"));
     let ran = repo.overlay(&["pin", "parts/alone", "--digests", "{}", "-o", "json"]);
     assert_eq!((ran.status, ran.code().as_str()), (4, "component-unused"));
 }
