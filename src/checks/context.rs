@@ -9,7 +9,7 @@ use super::model::claim::Claim;
 use super::model::cluster::Cluster;
 use super::model::container::Container;
 use super::model::reference::Makers;
-use super::model::selector::Labels;
+use super::model::selector::{Labels, labels_at};
 use super::model::workload::Workload;
 use super::model::{items_at, text_at, texts_at};
 use super::settings::Settings;
@@ -48,7 +48,7 @@ pub struct Context<'a> {
     pub claims: Vec<Claim<'a>>,
     /// Who makes ConfigMaps and Secrets.
     pub makers: Makers<'a>,
-    services: Vec<(&'a Resource, Labels<'a>)>,
+    services: Vec<Service<'a>>,
 }
 
 impl<'a> Context<'a> {
@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
             clusters: resources.iter().filter_map(Cluster::new).collect(),
             claims: resources.iter().filter_map(Claim::new).collect(),
             makers: Makers::of(resources),
-            services: resources.iter().filter_map(service).collect(),
+            services: resources.iter().filter_map(Service::new).collect(),
         }
     }
 
@@ -145,6 +145,11 @@ impl<'a> Context<'a> {
         Place { file, line: 1 }
     }
 
+    /// The workloads that run a number of pods now; one at 0 is off on purpose.
+    pub fn running(&self) -> impl Iterator<Item = &Workload<'a>> {
+        self.workloads.iter().filter(|workload| workload.is_scaled() && workload.replicas() > 0)
+    }
+
     /// The autoscaler that owns the replicas of `workload`.
     #[must_use]
     pub fn autoscaler(&self, workload: &Workload<'_>) -> Option<&Autoscaler<'a>> {
@@ -161,16 +166,18 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Whether `budget` selects the pods of `workload`.
+    #[must_use]
+    pub fn selects(&self, budget: &Budget<'_>, workload: &Workload<'_>) -> bool {
+        budget.namespace == workload.namespace && budget.selector.matches(&workload.labels)
+    }
+
     /// The workloads whose pods `budget` selects.
     pub fn selected<'c>(
         &'c self,
         budget: &'c Budget<'a>,
     ) -> impl Iterator<Item = &'c Workload<'a>> {
-        let id = budget.resource.current_id();
-        self.workloads.iter().filter(move |workload| {
-            id.is_namespace_equal(&workload.resource.current_id())
-                && budget.selector.matches(&workload.labels)
-        })
+        self.workloads.iter().filter(|workload| self.selects(budget, workload))
     }
 
     /// The Clusters whose primary `budget` selects.
@@ -196,12 +203,11 @@ impl<'a> Context<'a> {
     /// The Service that sends requests to the pods of `workload`.
     #[must_use]
     pub fn service(&self, workload: &Workload<'_>) -> Option<&'a Resource> {
-        let id = workload.resource.current_id();
-        let fits = |(service, selector): &&(&'a Resource, Labels<'a>)| {
-            service.current_id().is_namespace_equal(&id)
-                && selector.iter().all(|(key, value)| workload.labels.get(key) == Some(value))
+        let fits = |service: &&Service<'a>| {
+            let has = |(key, value): (&&str, &&str)| workload.labels.get(key) == Some(value);
+            service.namespace == workload.namespace && service.selector.iter().all(has)
         };
-        self.services.iter().find(fits).map(|(service, _)| *service)
+        self.services.iter().find(fits).map(|service| service.resource)
     }
 
     /// The ConfigMap `name` in the namespace of `workload`.
@@ -282,8 +288,22 @@ impl Finding {
     }
 }
 
-fn service(resource: &Resource) -> Option<(&Resource, Labels<'_>)> {
-    let is_service = resource.kind() == "Service" && resource.api_version() == "v1";
-    let selector = super::model::selector::labels_at(&resource.node, &["spec", "selector"]);
-    (is_service && !selector.is_empty()).then_some((resource, selector))
+/// A Service that selects pods.
+struct Service<'a> {
+    resource: &'a Resource,
+    namespace: String,
+    selector: Labels<'a>,
+}
+
+impl<'a> Service<'a> {
+    fn new(resource: &'a Resource) -> Option<Self> {
+        let is_service = resource.kind() == "Service" && resource.api_version() == "v1";
+        let selector = labels_at(&resource.node, &["spec", "selector"]);
+        let namespace = || resource.current_id().effective_namespace().to_owned();
+        (is_service && !selector.is_empty()).then(|| Self {
+            resource,
+            namespace: namespace(),
+            selector,
+        })
+    }
 }

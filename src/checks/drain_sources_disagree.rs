@@ -10,7 +10,7 @@ pub(super) const CHECK: Check =
 
 fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for workload in context.workloads.iter().filter(|workload| workload.is_scaled()) {
+    for workload in context.running() {
         for drain in Drain::of(context, workload) {
             for (index, setting) in drain.settings.iter().enumerate() {
                 let other = drain.settings[index + 1..]

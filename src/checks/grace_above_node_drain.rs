@@ -12,9 +12,9 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
     let Some(limit) = context.settings.node_drain else { return Vec::new() };
     let limit = i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
     let mut found = Vec::new();
-    for workload in context.workloads.iter().filter(|workload| workload.is_scaled()) {
+    for workload in context.running() {
         let grace = workload.grace_seconds();
-        if grace < limit || workload.replicas() == 0 {
+        if grace < limit {
             continue;
         }
         let (severity, how) = match grace == limit {

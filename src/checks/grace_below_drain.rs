@@ -10,7 +10,7 @@ pub(super) const CHECK: Check =
 
 fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for workload in context.workloads.iter().filter(|workload| workload.is_scaled()) {
+    for workload in context.running() {
         let drains = Drain::of(context, workload);
         let Some(drain) = longest(&drains) else { continue };
         let (grace, seconds) = (workload.grace_seconds(), drain.seconds());

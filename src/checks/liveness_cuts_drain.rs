@@ -12,7 +12,7 @@ pub(super) const CHECK: Check =
 
 fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for workload in context.workloads.iter().filter(|workload| workload.is_scaled()) {
+    for workload in context.running() {
         for drain in Drain::of(context, workload) {
             let container = &drain.container;
             let Some(patience) = patience_of_shared_probe(container) else { continue };

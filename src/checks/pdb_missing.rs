@@ -11,10 +11,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
     for workload in context.workloads.iter().filter(|workload| workload.is_scaled()) {
         let replicas = context.least_replicas(workload);
         let Some(service) = context.service(workload) else { continue };
-        let has_budget = context
-            .budgets
-            .iter()
-            .any(|budget| context.selected(budget).any(|w| std::ptr::eq(w, workload)));
+        let has_budget = context.budgets.iter().any(|budget| context.selects(budget, workload));
         if has_budget || replicas < 2 || workload.replicas() == 0 {
             continue;
         }

@@ -37,8 +37,8 @@ pub struct Settings {
 /// What one node has for pods.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NodeSize {
-    /// In thousandths of a core.
-    pub cpu_millis: Option<f64>,
+    /// In cores.
+    pub cpu_cores: Option<f64>,
     /// In bytes.
     pub memory_bytes: Option<f64>,
 }

@@ -85,7 +85,7 @@ fn too_large<'a>(
 ) -> Option<(Spot<'a>, String)> {
     let nodes = context.settings.nodes? as f64;
     let size = context.settings.node_size;
-    let sizes = [("cpu", size.cpu_millis.map(|m| m / 1000.0)), ("memory", size.memory_bytes)];
+    let sizes = [("cpu", size.cpu_cores), ("memory", size.memory_bytes)];
     for (resource, per_node) in sizes {
         let Some(per_node) = per_node else { continue };
         let scaled = context.workloads.iter().filter(|workload| workload.is_scaled());

@@ -104,7 +104,7 @@ fn parse_node_size(text: &str) -> Result<NodeSize, String> {
         let (name, value) = part.split_once('=').ok_or_else(wrong)?;
         let amount = parse_quantity(value).filter(|n| *n > 0.0).ok_or_else(wrong)?;
         match name {
-            "cpu" => size.cpu_millis = Some(amount * 1000.0),
+            "cpu" => size.cpu_cores = Some(amount),
             "memory" => size.memory_bytes = Some(amount),
             _ => return Err(wrong()),
         }

@@ -149,7 +149,7 @@ impl Reader<'_> {
         for (key, _, value) in self.entries(node, "nodeSize", &["cpu", "memory"])? {
             let amount = self.number(value)?;
             match key {
-                "cpu" => size.cpu_millis = Some(amount * 1000.0),
+                "cpu" => size.cpu_cores = Some(amount),
                 _ => size.memory_bytes = Some(amount),
             }
         }
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(settings.severities["pdb-missing"], None);
         assert_eq!(settings.severities["statefulset-single"], Some(Severity::Warning));
         assert_eq!(settings.node_drain.unwrap().as_secs(), 300);
-        assert_eq!((settings.nodes, settings.node_size.cpu_millis), (Some(3), Some(1900.0)));
+        assert_eq!((settings.nodes, settings.node_size.cpu_cores), (Some(3), Some(1.9)));
         assert_eq!(settings.node_labels[0].1.line, 8);
         assert_eq!(settings.budgets[0].per_pod.len(), 2);
         assert_eq!(settings.exceptions[0].reason, "one node only");
@@ -283,7 +283,7 @@ mod tests {
             ("checks:\n  severity: {pdb-missing: bad}", 2, 27),
             ("checks:\n  severity: {no-such-check: off}", 2, 14),
             ("checks:\n  exceptions:\n  - {check: pdb-missing}", 3, 5),
-            ("checks:\n  exceptions:\n  - {check: pdb-missing, reason: ''}", 3, 33),
+            ("checks:\n  exceptions:\n  - {check: pdb-missing, reason: ''}", 3, 34),
             ("checks:\n  budgets: [{name: a, limit: x, perPod: 1}]", 2, 30),
             ("checks:\n  budgets: [{name: a, perPod: 1}]", 2, 13),
             ("checks:\n  nodes: 0", 2, 10),

@@ -7,6 +7,7 @@ use super::Context;
 use super::overlay::LoadedOverlay;
 use super::preflight::Editable;
 use crate::change::{Change, PinImages};
+use crate::checks::Delta;
 use crate::discover::DiskFiles;
 use crate::edit::{FileChange, unified_diff};
 use crate::error::{Error, Location, codes};
@@ -240,11 +241,13 @@ fn prove(
     texts: &[(String, String)],
 ) -> Result<OverlayReport, Error> {
     let overlay = &planned.overlay;
-    let effect = match texts.is_empty() {
-        true => Effect::default(),
+    let (effect, findings) = match texts.is_empty() {
+        true => (Effect::default(), Delta::default()),
         false => {
-            let after = overlay.render_with(texts).map_err(breaks_build)?;
-            verify_pins(pins, &planned.uses, &overlay.before.resources, &after.resources)?
+            let (tree, after) = overlay.build_with(texts).map_err(breaks_build)?;
+            let before = &overlay.before.resources;
+            let effect = verify_pins(pins, &planned.uses, before, &after.resources)?;
+            (effect, overlay.findings_delta(&tree, &after))
         }
     };
     let status = match (planned.plan.edits.is_empty(), planned.matched) {
@@ -260,6 +263,7 @@ fn prove(
         files: diffs(planned)?,
         placements: planned.plan.placements.clone(),
         effect,
+        findings,
         notes: planned.notes.clone(),
     })
 }

@@ -3,6 +3,8 @@
 use super::Context;
 use super::preflight::Editable;
 use super::remote::{Without, has_remote_references};
+use crate::checks::model::application::Repository;
+use crate::checks::{self, Delta, Overlay as CheckedView};
 use crate::discover::shown_directory;
 use crate::error::{Error, Location, codes};
 use crate::kustomize::{self, Files, Origin, Owner, Rendered, SourceTree};
@@ -73,16 +75,41 @@ impl<'a> LoadedOverlay<'a> {
     /// # Errors
     /// As the renderer; files that the overlay does not reach have no influence.
     pub(crate) fn render_with(&self, edits: &[(String, String)]) -> Result<Rendered, Error> {
+        Ok(self.build_with(edits)?.1)
+    }
+
+    /// As [`LoadedOverlay::render_with`], with the files that were rendered.
+    ///
+    /// # Errors
+    /// As [`LoadedOverlay::render_with`].
+    pub(crate) fn build_with(
+        &self,
+        edits: &[(String, String)],
+    ) -> Result<(SourceTree, Rendered), Error> {
         let edits = self.without.apply(&self.tree, edits);
         if edits.is_empty() {
-            return Ok(self.context.render(&self.tree, self.tree.overlay())?.rendered);
+            let rendered = self.context.render(&self.tree, self.tree.overlay())?.rendered;
+            return Ok((self.tree.clone(), rendered));
         }
         #[cfg(feature = "git")]
         let files = &self.context.with_remotes(self.files);
         #[cfg(not(feature = "git"))]
         let files = self.files;
         let tree = self.tree.with_edits(files, &edits)?;
-        Ok(self.context.render(&tree, tree.overlay())?.rendered)
+        let rendered = self.context.render(&tree, tree.overlay())?.rendered;
+        Ok((tree, rendered))
+    }
+
+    /// What the checks find in `after`, rendered from `tree`, and not in what it renders as it
+    /// stands, and the other way round.
+    pub(crate) fn findings_delta(&self, tree: &SourceTree, after: &Rendered) -> Delta {
+        let settings = self.context.check_settings();
+        let directory = self.tree.overlay();
+        let findings = |tree: &SourceTree, rendered: &Rendered| {
+            let view = CheckedView { directory, rendered, tree };
+            checks::run(view, &[view], &settings, &Repository::default()).findings
+        };
+        checks::compare(&findings(&self.tree, &self.before), &findings(tree, after))
     }
 
     /// The images as they arrive at this overlay's `images:`, and which fields those reach: the same

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{Report, Style, Text};
+use crate::checks::Delta;
 use crate::kustomize::ResourceId;
 use crate::plan::{Note, Placement};
 use crate::verify::{Effect, FieldChange};
@@ -75,6 +76,8 @@ pub struct OverlayReport {
     pub placements: Vec<Placement>,
     /// The measured difference of the renders.
     pub effect: Effect,
+    /// What the checks find that they did not find before, and what is gone.
+    pub findings: Delta,
     /// What a person should know.
     pub notes: Vec<Note>,
 }
@@ -162,7 +165,7 @@ fn overlay_to_json(overlay: &OverlayReport) -> Json {
         "files": overlay.files.iter().map(|f| json!({"path": f.path, "diff": f.diff})).collect::<Vec<_>>(),
         "placements": overlay.placements.iter().map(placement_to_json).collect::<Vec<_>>(),
         "effect": overlay.effect.changes.iter().map(change_to_json).collect::<Vec<_>>(),
-        "findings": {"added": [], "removed": []},
+        "findings": overlay.findings,
         "notes": overlay.notes.iter().map(|n| json!({"code": n.code, "message": n.message})).collect::<Vec<_>>(),
         "affects": [],
     })
@@ -217,9 +220,23 @@ fn overlay_to_text(overlay: &OverlayReport, dry_run: bool, text: &mut Text) {
         text.styled_line(Style::Removed, format!("    - {}", value(&change.before)));
         text.styled_line(Style::Added, format!("    + {}", value(&change.after)));
     }
+    findings_to_text(&overlay.findings, text);
     if dry_run {
         for file in &overlay.files {
             text.diff(&file.diff);
         }
+    }
+}
+
+/// Each finding that the edit brings, and how many it takes away.
+fn findings_to_text(findings: &Delta, text: &mut Text) {
+    for finding in &findings.added {
+        text.push(Style::Warning, format!("  brings {}", finding.severity.as_str()));
+        text.line(format!(" {}: {}", finding.id, finding.message));
+    }
+    match findings.removed.len() {
+        0 => {}
+        1 => _ = text.line("  mends 1 finding of `overlay check`"),
+        many => _ = text.line(format!("  mends {many} findings of `overlay check`")),
     }
 }

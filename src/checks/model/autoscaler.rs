@@ -48,9 +48,8 @@ impl<'a> Autoscaler<'a> {
     /// Whether it scales `workload`.
     #[must_use]
     pub fn scales(&self, workload: &Workload<'_>) -> bool {
-        let (mine, theirs) = (self.resource.current_id(), workload.resource.current_id());
-        self.target_kind == workload.resource.kind()
-            && self.target_name == workload.name()
-            && mine.is_namespace_equal(&theirs)
+        self.target_name == workload.name()
+            && self.target_kind == workload.resource.kind()
+            && self.resource.current_id().effective_namespace() == workload.namespace
     }
 }

@@ -13,6 +13,8 @@ use crate::kustomize::Resource;
 pub struct Budget<'a> {
     /// The resource.
     pub resource: &'a Resource,
+    /// Its namespace; `default` where none is stated.
+    pub namespace: String,
     /// Which pods it is for.
     pub selector: Selector<'a>,
     /// `minAvailable`.
@@ -44,6 +46,7 @@ impl<'a> Budget<'a> {
         let amount = |field| resource.node.lookup(&["spec", field]).and_then(Amount::read);
         Some(Self {
             resource,
+            namespace: resource.current_id().effective_namespace().to_owned(),
             selector: Selector::new(resource.node.lookup(&["spec", "selector"])),
             min_available: amount("minAvailable"),
             max_unavailable: amount("maxUnavailable"),

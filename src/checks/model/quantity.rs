@@ -9,7 +9,13 @@ pub fn parse_quantity(text: &str) -> Option<f64> {
         text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
     let (number, suffix) = text.split_at(split);
     let number: f64 = number.parse().ok()?;
-    Some(number * factor(suffix)?)
+    // Division by a power of ten is exact where multiplication by its inverse is not.
+    match suffix {
+        "m" => Some(number / 1e3),
+        "u" => Some(number / 1e6),
+        "n" => Some(number / 1e9),
+        _ => Some(number * factor(suffix)?),
+    }
 }
 
 fn factor(suffix: &str) -> Option<f64> {
@@ -17,9 +23,6 @@ fn factor(suffix: &str) -> Option<f64> {
     let decimal = |power: i32| Some(10f64.powi(power));
     match suffix {
         "" => Some(1.0),
-        "n" => decimal(-9),
-        "u" => decimal(-6),
-        "m" => decimal(-3),
         "k" => decimal(3),
         "M" => decimal(6),
         "G" => decimal(9),
@@ -47,9 +50,15 @@ mod tests {
 
     #[test]
     fn suffixes_scale_the_number() {
-        for (text, value) in
-            [("2", 2.0), ("1.5", 1.5), ("250m", 0.25), ("1Ki", 1024.0), ("2G", 2e9), ("1e3", 1e3)]
-        {
+        for (text, value) in [
+            ("2", 2.0),
+            ("1.5", 1.5),
+            ("250m", 0.25),
+            ("1900m", 1.9),
+            ("1Ki", 1024.0),
+            ("2G", 2e9),
+            ("1e3", 1e3),
+        ] {
             assert_eq!(parse_quantity(text), Some(value), "{text}");
         }
         for text in ["", "m", "1x", "1Kii", "one"] {

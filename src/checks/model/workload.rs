@@ -42,6 +42,8 @@ pub struct Workload<'a> {
     pub pod: &'a Node,
     /// The labels of its pods.
     pub labels: Labels<'a>,
+    /// Its namespace; `default` where none is stated.
+    pub namespace: String,
     template_path: &'static [&'static str],
 }
 
@@ -93,7 +95,8 @@ impl<'a> Workload<'a> {
         let template = resource.node.lookup(path)?;
         let pod = template.get("spec")?;
         let labels = labels_at(template, &["metadata", "labels"]);
-        Some(Self { resource, kind, pod, labels, template_path: path })
+        let namespace = resource.current_id().effective_namespace().to_owned();
+        Some(Self { resource, kind, pod, labels, namespace, template_path: path })
     }
 
     /// Its name.
