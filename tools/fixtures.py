@@ -40,8 +40,8 @@ def build(program, case):
         return done.stdout, None
     words = [line for line in done.stderr.decode(errors="replace").splitlines()
              if not line.startswith("# Warning:")]
-    if any(line.startswith("panic:") for line in words):
-        words = [line for line in words if line.startswith("panic:")]
+    broken = [line for line in words if line.startswith(("panic:", "fatal error:"))]
+    words = broken or words
     text = "\n".join(words).replace(str(case.resolve()), "").replace(str(ROOT), "")
     text = re.sub(r"0x[0-9a-f]{6,}", "0xADDRESS", text)
     return None, (text.strip() + "\n").encode()
