@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::node::{Node, Text, Value};
+use super::node::{Node, Text};
 
 /// One step of a [`FieldPath`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -119,28 +119,6 @@ fn item_name(item: &Node) -> Option<&str> {
     item.get("name").and_then(Node::as_str)
 }
 
-/// Calls `visit` with every scalar below `node` and its path, in document order.
-pub fn walk_scalars<'a>(
-    node: &'a Node,
-    path: &FieldPath,
-    visit: &mut dyn FnMut(&FieldPath, &'a Node),
-) {
-    match &node.value {
-        Value::Scalar(_) => visit(path, node),
-        Value::Map(map) => {
-            for entry in map.entries() {
-                let step = Step::Key(Text::clone(&entry.key.text));
-                walk_scalars(&entry.value, &path.child(step), visit);
-            }
-        }
-        Value::Seq(items) => {
-            for (step, item) in item_steps(items).into_iter().zip(items) {
-                walk_scalars(item, &path.child(step), visit);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::node::Map;
@@ -165,18 +143,10 @@ mod tests {
 
     #[test]
     fn paths_are_written_as_kustomize_writes_them() {
-        let container =
-            map(vec![("name", text("web")), ("image", text("a")), ("args", list(vec![text("x")]))]);
-        let root = map(vec![("a.b/c", text("1")), ("containers", list(vec![container]))]);
-        let mut seen = Vec::new();
-        walk_scalars(&root, &FieldPath::default(), &mut |path, _| seen.push(path.to_string()));
-        let expected = [
-            "[a.b/c]",
-            "containers.[name=web].name",
-            "containers.[name=web].image",
-            "containers.[name=web].args.0",
-        ];
-        assert_eq!(seen, expected);
+        let containers = FieldPath::of_keys(&["containers"]).child(Step::Named("web".into()));
+        let argument = containers.child(Step::Key("args".into())).child(Step::Index(0));
+        assert_eq!(argument.to_string(), "containers.[name=web].args.0");
+        assert_eq!(FieldPath::of_keys(&["a.b/c"]).to_string(), "[a.b/c]");
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub mod types;
 
 pub use build::build;
 pub use error::{BuildError, BuildErrorKind, Warning, WarningKind};
-pub use field_path::{FieldPath, Step, item_steps, walk_scalars};
+pub use field_path::{FieldPath, Step, item_steps};
 pub use field_query::{FieldQueryError, query_field};
 pub use files::{Entry, Files, FilesError};
 pub use image_use::{ImageUse, UseKind, find_image_uses};

@@ -1,6 +1,8 @@
 //! From pins and a view of the overlay to decisions: which entry changes and how, which entry is new,
 //! which place takes a value of its own. The places and forms are those of `docs/placement.md`.
 
+mod describe;
+
 use super::database::check_database_tag;
 use super::entries::{ImagesEntry, chain};
 use super::error::{PlanError, Statement};
@@ -9,8 +11,7 @@ use super::new_entry::name_for;
 use super::tag_rule::{EntryField, EntryForm, FieldEdit, Wanted, edit_entry, new_entry};
 use crate::change::{KeyError, Pin, PinImages, TagChoice};
 use crate::image::{Digest, Named, Split, is_same_name};
-use crate::kustomize::node::Node;
-use crate::kustomize::{FieldPath, ImageUse, Resource, ResourceId, UseKind};
+use crate::kustomize::{ImageUse, Resource, UseKind};
 use std::collections::{BTreeMap, HashMap};
 
 /// What planning sees of one overlay.
@@ -262,25 +263,6 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn placeholder(&self, pin: &Pin, i: usize) -> PlanError {
-        let place = &self.view.uses[i];
-        let name = place.as_named().name().to_owned();
-        let line = self.chains[i].last().map_or(0, |e| self.view.entries[*e].version_line);
-        let at = Statement { file: self.view.file.to_owned(), line, name };
-        let key = pin.key.as_str().to_owned();
-        PlanError::Placeholder { key, at, users: self.replicas_of(&place.resource) }
-    }
-
-    fn replicas_of(&self, id: &ResourceId) -> String {
-        let resource = self.view.resources.iter().find(|r| r.current_id() == *id);
-        let path = FieldPath::of_keys(&["spec", "replicas"]);
-        let replicas = resource.and_then(|r| path.find(&r.node)).and_then(Node::as_str);
-        match replicas {
-            Some(count) => format!("{}/{} has {count} replicas", id.kind, id.name),
-            None => format!("{}/{} uses it", id.kind, id.name),
-        }
-    }
-
     fn pin_reached(&mut self, pin: &'a Pin, reached: &[usize]) -> Result<(), PlanError> {
         let is_lost = |i: &&usize| self.view.uses[**i].is_overridden && !self.is_right(pin, **i);
         if let Some(lost) = reached.iter().find(is_lost) {
@@ -301,18 +283,6 @@ impl<'a> Planner<'a> {
             self.edit_entry(pin, entry, &group, rendered)?;
         }
         Ok(())
-    }
-
-    fn overridden(&self, pin: &Pin, i: usize) -> PlanError {
-        let later = self.view.later;
-        let fields = later.iter().map(|f| format!("`{}:` on line {}", f.field, f.line));
-        PlanError::Overridden {
-            key: pin.key.as_str().to_owned(),
-            user: self.reference_and_user(i),
-            file: self.view.file.to_owned(),
-            line: later.last().map_or(0, |f| f.line),
-            by: fields.collect::<Vec<_>>().join(" or "),
-        }
     }
 
     /// Two entries for one repository: both named, unless the key is the name of the one in force.
@@ -344,15 +314,6 @@ impl<'a> Planner<'a> {
             }
         }
         Ok(())
-    }
-
-    fn several(&self, pin: &Pin, entries: Vec<usize>, wins: Option<usize>) -> PlanError {
-        let line = |i: usize| format!("the one on line {}", self.view.entries[i].line);
-        PlanError::SeveralEntries {
-            key: pin.key.as_str().to_owned(),
-            wins: wins.map_or_else(|| "each for the image it matches".to_owned(), line),
-            entries: entries.iter().map(|i| self.statement(&self.view.entries[*i])).collect(),
-        }
     }
 
     /// The entry may decide what was named and nothing else.
@@ -500,88 +461,6 @@ impl<'a> Planner<'a> {
         }
         Ok(())
     }
-
-    fn no_add(&self, pin: &Pin, i: usize) -> PlanError {
-        PlanError::NoAdd {
-            key: pin.key.as_str().to_owned(),
-            reference: self.view.uses[i].reference.to_string(),
-            user: self.user(i),
-        }
-    }
-
-    fn tag_error(
-        &self,
-        pin: &Pin,
-        group: &[usize],
-        reason: super::tag_rule::TagError,
-    ) -> PlanError {
-        let user = group.first().map_or_else(|| self.view.file.to_owned(), |i| self.user(*i));
-        PlanError::Tag { key: pin.key.as_str().to_owned(), user, reason }
-    }
-
-    fn statement(&self, entry: &ImagesEntry) -> Statement {
-        Statement { file: self.view.file.to_owned(), line: entry.line, name: entry.name.clone() }
-    }
-
-    fn user(&self, i: usize) -> String {
-        let place = &self.view.uses[i];
-        format!("{}/{} {}", place.resource.kind, place.resource.name, place.path)
-    }
-
-    fn reference_and_user(&self, i: usize) -> String {
-        format!("{} of {}", self.view.uses[i].reference, self.user(i))
-    }
-
-    fn note(&mut self, code: &'static str, message: String) {
-        let note = Note { code, message };
-        if !self.out.notes.contains(&note) {
-            self.out.notes.push(note);
-        }
-    }
-
-    fn note_ephemeral(&mut self, i: usize) {
-        let message = format!(
-            "{}: an ephemeral container is reached by no transformer of kustomize and stays {}",
-            self.user(i),
-            self.view.uses[i].reference
-        );
-        self.note("ephemeral-container", message);
-    }
-
-    fn note_setter(&mut self, index: usize) {
-        let entry = &self.view.entries[index];
-        let message = format!(
-            "{}:{}: a Flux setter comment marks this tag: image automation may write it again",
-            self.view.file, entry.version_line
-        );
-        self.note("setter-comment", message);
-    }
-
-    /// Images in arguments of the resources that are pinned, which no entry reaches.
-    fn note_floating_arguments(&mut self) {
-        let touched: Vec<&ResourceId> =
-            self.claims.keys().map(|i| &self.view.uses[*i].resource).collect();
-        let floating: Vec<usize> = (0..self.view.uses.len())
-            .filter(|i| {
-                !self.claims.contains_key(i) && touched.contains(&&self.view.uses[*i].resource)
-            })
-            .filter(|i| is_floating_argument(&self.view.uses[*i]))
-            .collect();
-        for i in floating {
-            let UseKind::Argument { flag, .. } = &self.view.uses[i].kind else { continue };
-            let message = format!(
-                "{}: the argument {flag} {} is a floating image that no entry reaches; pin it with --image-arg {flag}",
-                self.user(i),
-                self.view.uses[i].reference
-            );
-            self.note("floating-argument", message);
-        }
-    }
-}
-
-fn is_floating_argument(place: &ImageUse) -> bool {
-    let is_argument = matches!(place.kind, UseKind::Argument { .. });
-    is_argument && Digest::parse(Split::parse(&place.reference).digest).is_err()
 }
 
 /// What an entry would render for an image that cannot be seen.
