@@ -256,3 +256,31 @@ fn settings_change_severities_and_except_by_pattern() {
         assert_eq!(severity, expected, "{settings}");
     }
 }
+
+#[test]
+fn a_component_that_is_used_twice_is_not_dead_where_it_matched_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n- target: {kind: ConfigMap, name: a}\n  patch: |-\n    - {op: add, path: /data/k, value: v}\nimages:\n- {name: none, newTag: x}\n";
+    write("component/kustomization.yaml", component);
+    for name in ["a", "b"] {
+        write(
+            &format!("{name}/kustomization.yaml"),
+            "resources: [map.yaml]\ncomponents: [../component]\n",
+        );
+        let map =
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{}}\n");
+        write(&format!("{name}/map.yaml"), &map);
+    }
+    write("overlay/kustomization.yaml", "resources: [../a, ../b]\n");
+    let ids = |overlay: &str| -> Vec<String> {
+        let found = Folder::load(dir.path(), overlay).findings();
+        found.iter().map(|finding| finding.id.to_string()).collect()
+    };
+    assert_eq!(ids("overlay"), ["images-entry-unused"]);
+    assert_eq!(ids("b"), ["patch-unmatched", "images-entry-unused"]);
+}

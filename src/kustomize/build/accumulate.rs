@@ -3,12 +3,12 @@
 //! Source: kustomize api `internal/target/kusttarget.go`, `internal/accumulator/resaccumulator.go`,
 //! `krusty/kustomizer.go`.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::build_metadata::{Provenance, Step, set_managed_by};
 use super::configurations::{load_configurations, load_crds};
 use super::context::{Context, Loader};
+use super::diagnostics::Diagnostics;
 use super::generators;
 use super::hash::add_name_suffixes;
 use super::name_reference::fix_references;
@@ -17,7 +17,7 @@ use super::transformer_config::TransformerConfig;
 use super::transformers;
 use super::vars::VarSet;
 use super::{finish, openapi, order};
-use crate::kustomize::error::{BuildError, BuildErrorKind, Warning};
+use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::Resource;
 use crate::kustomize::source_tree::{KustomizationFile, SourceTree, display_directory};
@@ -55,11 +55,11 @@ struct Target<'a> {
 pub(super) fn build_root(
     tree: &SourceTree,
     overlay: &str,
-    warnings: &RefCell<Vec<Warning>>,
+    diagnostics: &Diagnostics,
 ) -> Result<Vec<Resource>, BuildError> {
     let loader = Loader::new(tree, overlay)?;
     let schemas = openapi::schemas_of(&loader)?;
-    let mut context = Context::new(loader, schemas, warnings);
+    let mut context = Context::new(loader, schemas, diagnostics);
     let root = context.loader.kustomization()?;
     let wants_history = !root.kustomization.build_metadata.is_empty();
     context.provenance = wants_history.then(Provenance::default);

@@ -1,7 +1,7 @@
 //! What a transformer or generator may see besides the resources: the files that its kustomization
 //! may read, the schema, and where warnings go.
 
-use std::cell::RefCell;
+use super::diagnostics::Diagnostics;
 use std::sync::Arc;
 
 use super::schema::Schemas;
@@ -39,16 +39,12 @@ pub(crate) struct Context<'a> {
     pub(crate) schemas: Schemas,
     /// Where the kustomization stands, if the root wants to know (`buildMetadata`).
     pub(super) provenance: Option<Provenance>,
-    warnings: &'a RefCell<Vec<Warning>>,
+    diagnostics: &'a Diagnostics,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(
-        loader: Loader<'a>,
-        schemas: Schemas,
-        warnings: &'a RefCell<Vec<Warning>>,
-    ) -> Self {
-        Self { loader, scopes: schemas.scopes(), schemas, provenance: None, warnings }
+    pub(super) fn new(loader: Loader<'a>, schemas: Schemas, diagnostics: &'a Diagnostics) -> Self {
+        Self { loader, scopes: schemas.scopes(), schemas, provenance: None, diagnostics }
     }
 
     /// The same for another directory.
@@ -58,7 +54,7 @@ impl<'a> Context<'a> {
             scopes: self.scopes.clone(),
             schemas: self.schemas.clone(),
             provenance: self.provenance.clone(),
-            warnings: self.warnings,
+            diagnostics: self.diagnostics,
         }
     }
 
@@ -70,7 +66,13 @@ impl<'a> Context<'a> {
     /// As [`Context::warn`], for what a check looks for.
     pub(crate) fn warn_of(&self, kind: WarningKind, message: impl Into<String>, origin: Origin) {
         let warning = Warning { kind, message: message.into(), origin };
-        self.warnings.borrow_mut().push(warning);
+        self.diagnostics.warn(warning);
+    }
+
+    /// Remembers that the statement at `origin`, which would warn with `message` if it did nothing,
+    /// did something.
+    pub(crate) fn mark_effective(&self, message: impl Into<String>, origin: Origin) {
+        self.diagnostics.mark_effective(message.into(), origin);
     }
 
     /// The resources of a file, read.

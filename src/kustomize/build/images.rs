@@ -49,9 +49,10 @@ pub(crate) fn set_images(
 /// Says what an entry did that is probably not meant; `matched` are the images it found.
 fn warn_about(image: &Image, matched: &BTreeSet<Text>, context: &Context<'_>) {
     let name = &*image.name;
-    if matched.is_empty() {
-        let message = format!("images: no image is named `{name}` here; the entry does nothing");
-        context.warn_of(WarningKind::ImageUnmatched, message, image.origin);
+    let message = format!("images: no image is named `{name}` here; the entry does nothing");
+    match matched.is_empty() {
+        true => context.warn_of(WarningKind::ImageUnmatched, message, image.origin),
+        false => context.mark_effective(message, image.origin),
     }
     let is_plain = Matcher::new(name).is_ok_and(|matcher| matches!(matcher, Matcher::Name(_)));
     let sets_tag_only =

@@ -11,6 +11,7 @@ mod build_metadata;
 mod config_map;
 mod configurations;
 pub(crate) mod context;
+mod diagnostics;
 mod embedded_yaml;
 pub(crate) mod emit;
 mod field_path;
@@ -48,12 +49,12 @@ mod transformers;
 mod value_add;
 mod vars;
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::error::BuildError;
 use super::rendered::Rendered;
 use super::source_tree::SourceTree;
+use diagnostics::Diagnostics;
 
 pub(crate) use go_json::float_text;
 pub use shared_values::SharedValue;
@@ -65,9 +66,9 @@ pub use shared_values::SharedValue;
 /// [`BuildError`], with file and line where they are known;
 /// [`Unsupported`](super::error::BuildErrorKind::Unsupported) for what only kustomize can build.
 pub fn build(tree: &SourceTree, overlay: &str) -> Result<Rendered, BuildError> {
-    let warnings = RefCell::new(Vec::new());
-    let resources = accumulate::build_root(tree, overlay, &warnings)
+    let diagnostics = Diagnostics::default();
+    let resources = accumulate::build_root(tree, overlay, &diagnostics)
         .map_err(|error| error.resolve(tree.file_table()))?;
     let files = Arc::new(tree.file_table().clone());
-    Ok(Rendered::new(resources, warnings.into_inner(), files))
+    Ok(Rendered::new(resources, diagnostics.into_warnings(), files))
 }

@@ -64,9 +64,10 @@ impl Target {
             .filter(|(_, resource)| self.selector.selects(resource))
             .map(|(index, _)| index)
             .collect();
-        if selected.is_empty() {
-            let message = format!("the patch's target ({}) selects no resource", self.words);
-            context.warn_of(WarningKind::PatchUnmatched, message, self.origin);
+        let message = format!("the patch's target ({}) selects no resource", self.words);
+        match selected.is_empty() {
+            true => context.warn_of(WarningKind::PatchUnmatched, message, self.origin),
+            false => context.mark_effective(message, self.origin),
         }
         selected
     }
