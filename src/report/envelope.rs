@@ -40,7 +40,7 @@ fn error_value(error: &Error) -> Value {
 
 /// JSON escapes U+0000 to U+001F by itself; DEL and the C1 controls, which a terminal may obey, only
 /// occur inside of strings and are written `\u00XX` there.
-fn escape_terminal_controls(json: &str) -> String {
+pub(in crate::report) fn escape_terminal_controls(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
         match c {

@@ -284,3 +284,51 @@ fn a_component_that_is_used_twice_is_not_dead_where_it_matched_once() {
     assert_eq!(ids("overlay"), ["images-entry-unused"]);
     assert_eq!(ids("b"), ["patch-unmatched", "images-entry-unused"]);
 }
+
+/// Whatever stands where a field should be: no panic, and every finding has a place.
+#[test]
+fn odd_shapes_do_no_harm() {
+    let bodies = [
+        "spec: [a, {b: c}]",
+        "spec: null",
+        "spec: 5",
+        "spec: {replicas: 9223372036854775807, strategy: {rollingUpdate: {maxSurge: 9223372036854775807, maxUnavailable: 99999999999999999999%}}, template: {spec: {containers: [null, 5, {name: [x], image: {a: b}}]}}}",
+        "spec: {replicas: -9, template: {metadata: {labels: [a]}, spec: {terminationGracePeriodSeconds: -9223372036854775808, containers: [{name: a, image: '@', args: ['--drain-timeout', 9223372036s, --x-image=], lifecycle: {preStop: {sleep: {seconds: 9223372036854775807}}}}], volumes: [{}, 3, {persistentVolumeClaim: {claimName: [x]}}]}}}",
+        "spec: {minAvailable: 9223372036854775807, selector: {matchExpressions: [5, {key: a}, {key: a, operator: In}]}}",
+        "spec: {maxUnavailable: -1, selector: {matchLabels: {}}}",
+        "spec: {instances: 9223372036854775807, maxSyncReplicas: 9223372036854775807, minSyncReplicas: -9223372036854775808, postgresql: {synchronous: {number: 9223372036854775807}}}",
+        "spec: {scaleTargetRef: {kind: Deployment, name: x}, minReplicas: 9223372036854775807}",
+        "spec: {selector: 3, accessModes: {a: b}}",
+        "metadata: 3",
+    ];
+    let kinds = [
+        ("apps/v1", "Deployment"),
+        ("apps/v1", "StatefulSet"),
+        ("batch/v1", "CronJob"),
+        ("policy/v1", "PodDisruptionBudget"),
+        ("postgresql.cnpg.io/v1", "Cluster"),
+        ("autoscaling/v2", "HorizontalPodAutoscaler"),
+        ("keda.sh/v1alpha1", "ScaledObject"),
+        ("v1", "Service"),
+        ("v1", "PersistentVolumeClaim"),
+        ("v1", "ConfigMap"),
+        ("argoproj.io/v1alpha1", "Application"),
+    ];
+    let settings = "checks: {nodes: 3, nodeDrain: 5m, nodeSize: {cpu: 1}, budgets: [{name: b, limit: 1, perPod: 1e30}]}";
+    let settings = Settings::parse(settings).unwrap().checks;
+    for body in bodies {
+        let text: String = kinds
+            .iter()
+            .map(|(version, kind)| {
+                let head = format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\n");
+                format!("{head}{body}\n---\n")
+            })
+            .collect();
+        let Ok(rendered) = Rendered::parse_with_lines(&text) else { continue };
+        let tree = SourceTree::default();
+        let view = Overlay { directory: "", rendered: &rendered, tree: &tree };
+        for finding in checks::run(view, &[view], &settings, &Repository::default()).findings {
+            assert!(finding.location.line > 0 && !finding.location.file.is_empty(), "{finding:?}");
+        }
+    }
+}

@@ -36,7 +36,8 @@ impl Amount {
             matches!(scalar.tag, Tag::Int | Tag::Unset).then(|| text.parse().ok()).flatten();
         let percent = || {
             let digits = text.strip_suffix('%')?;
-            digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+            let is_number = digits.bytes().all(|b| b.is_ascii_digit());
+            digits.parse::<i64>().ok().filter(|percent| is_number && *percent <= super::MOST)
         };
         Some(match (count, percent()) {
             (Some(count), _) if count >= 0 => Self::Count(count),

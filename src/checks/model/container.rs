@@ -83,7 +83,7 @@ impl<'a> Container<'a> {
     pub fn pre_stop_seconds(&self) -> i64 {
         let Some(hook) = self.node.lookup(&["lifecycle", "preStop"]) else { return 0 };
         if let Some(seconds) = int_at(hook, &["sleep", "seconds"]) {
-            return seconds;
+            return seconds.max(0);
         }
         let command = items_at(hook, &["exec", "command"]).iter().filter_map(Node::as_str);
         let words: Vec<&str> = command.flat_map(|text| text.split([' ', ';', '&', '\n'])).collect();
@@ -105,7 +105,7 @@ fn seconds_of(word: &str) -> Option<i64> {
         Some(digits) => (digits, 60),
         None => (word.strip_suffix('s').unwrap_or(word), 1),
     };
-    digits.parse::<i64>().ok()?.checked_mul(factor).filter(|seconds| *seconds >= 0)
+    digits.parse::<u32>().ok().map(|number| i64::from(number) * factor)
 }
 
 /// The containers of `pod`, the pod's specification at `path`, of the lists named `lists`.

@@ -185,7 +185,7 @@ fn millis_of(value: &str, words: &[String]) -> Option<i64> {
         };
     }
     let duration = parse_duration(value).ok()?;
-    i64::try_from(duration.as_millis()).ok()
+    i64::try_from(duration.as_millis()).ok().map(|millis| millis.min(super::MOST))
 }
 
 fn flags<'a>(context: &Context<'_>, container: &Container<'a>) -> Vec<DrainSetting<'a>> {

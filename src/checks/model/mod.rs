@@ -17,11 +17,17 @@ pub mod workload;
 
 use crate::kustomize::node::{Map, Node, Tag, Value};
 
-/// The whole number that `node` is; a string of digits is none.
+/// The largest number that is reckoned with, so that sums and differences stay in range; the fields
+/// of Kubernetes that are looked at have 32 bits.
+pub const MOST: i64 = 1 << 40;
+
+/// The whole number that `node` is, within [`MOST`]; a string of digits is none.
 #[must_use]
 pub fn int(node: &Node) -> Option<i64> {
     let scalar = node.as_scalar()?;
-    matches!(scalar.tag, Tag::Int | Tag::Unset).then(|| scalar.text.parse().ok()).flatten()
+    let is_number = matches!(scalar.tag, Tag::Int | Tag::Unset);
+    let number: i64 = scalar.text.parse().ok().filter(|_| is_number)?;
+    Some(number.clamp(-MOST, MOST))
 }
 
 /// The whole number at `path` below `node`.

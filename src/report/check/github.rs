@@ -1,10 +1,11 @@
 //! Findings as workflow commands of GitHub Actions, which shows them beside the lines of a change.
 //!
 //! Source: "Workflow commands for GitHub Actions": `%`, carriage return and line feed are escaped
-//! in messages, `:` and `,` in properties too.
+//! in messages, `:` and `,` in properties too. Control characters never get that far.
 
 use super::CheckReport;
 use crate::checks::Severity;
+use crate::report::escape_control;
 
 /// One `::error file=…,line=…,title=…::message` a finding.
 pub(super) fn to_annotations(report: &CheckReport) -> String {
@@ -15,13 +16,13 @@ pub(super) fn to_annotations(report: &CheckReport) -> String {
             Severity::Warning => "warning",
             Severity::Note => "notice",
         };
-        let mend = finding.fix.as_ref().map(|fix| format!("\nmend: {fix}")).unwrap_or_default();
+        let mend = finding.fix.as_ref().map(|fix| format!("%0Amend: {}", message(fix)));
         text.push_str(&format!(
             "::{command} file={},line={},title={}::{}\n",
             property(&finding.location.file),
             finding.location.line,
             property(&format!("{} ({overlay})", finding.id)),
-            message(&format!("{}{mend}", finding.message)),
+            message(&finding.message) + &mend.unwrap_or_default(),
         ));
     }
     for overlay in &report.overlays {
@@ -38,7 +39,7 @@ pub(super) fn to_annotations(report: &CheckReport) -> String {
 }
 
 fn message(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    escape_control(text).replace('%', "%25")
 }
 
 fn property(text: &str) -> String {

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::CheckReport;
 use crate::checks::{self, ALL, Check, Finding, Severity};
+use crate::report::envelope::escape_terminal_controls;
 
 /// The schema of the format.
 const SCHEMA: &str =
@@ -37,7 +38,7 @@ pub(super) fn to_sarif(report: &CheckReport) -> String {
             "results": results,
         }],
     });
-    format!("{document}\n")
+    format!("{}\n", escape_terminal_controls(&document.to_string()))
 }
 
 fn level(severity: Severity) -> &'static str {
