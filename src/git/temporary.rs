@@ -19,6 +19,7 @@ pub const TEMPORARY_REMOTE: &str = "origin";
 pub struct TemporaryClone {
     // Before the folder, so that no program of it is left when that goes.
     repository: Repository,
+    address: String,
     _folder: TempDir,
 }
 
@@ -48,7 +49,12 @@ impl TemporaryClone {
             git.run(["config", &name, value]).bytes()?;
         }
         let repository = Repository::open(&settings, folder.path())?;
-        Ok(Self { repository, _folder: folder })
+        Ok(Self { repository, address: probe.shown().to_owned(), _folder: folder })
+    }
+
+    /// The address it was made for, without credentials.
+    pub fn address(&self) -> &str {
+        &self.address
     }
 
     /// The repository.

@@ -55,6 +55,10 @@ fn build_all(context: &Context, files: &dyn Files, located: &[Located]) -> Resul
         }));
         texts.push(built.text);
     }
+    #[cfg(feature = "git")]
+    for note in context.remote_notes() {
+        notes.warning(&note.message);
+    }
     let result = json!({ "overlays": entries });
     let mut report = Report::unchanged("build", result, Text::default());
     report.data = Some(texts.join("---\n").into_bytes());

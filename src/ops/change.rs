@@ -67,6 +67,10 @@ pub(crate) fn prove_change(
     for planned in &planned {
         overlays.push(prove(planned, pins, &texts)?);
     }
+    #[cfg(feature = "git")]
+    if let Some(first) = overlays.first_mut() {
+        first.notes.extend(context.remote_notes());
+    }
     Ok(Proven { overlays, texts: new_texts(&planned, texts) })
 }
 

@@ -41,7 +41,7 @@ pub(super) fn run(job: &Job<'_>) -> Result<ChangeReport, Error> {
     if pushed.is_new {
         notes.extend(follow(job, &target, local, &made));
     }
-    Ok(finish(made, &target, &remote, pushed, notes))
+    Ok(finish(made, &target, remote.shown(), pushed, notes))
 }
 
 /// The same without a clone: a temporary repository of just what the overlays reach.
@@ -94,7 +94,7 @@ pub(super) fn without_clone(
     };
     let pushed = push_with_retry(&remote, repository, target.branch(), |head| attempt.make(head))?;
     let made = attempt.last.ok_or_else(nothing_made)?;
-    Ok(finish(made, &target, &remote, pushed, Vec::new()))
+    Ok(finish(made, &target, clone.address(), pushed, Vec::new()))
 }
 
 fn nothing_made() -> Error {
@@ -104,11 +104,11 @@ fn nothing_made() -> Error {
 fn finish(
     made: Made,
     target: &Target,
-    remote: &Remote<'_>,
+    remote: &str,
     pushed: Pushed,
     notes: Vec<Note>,
 ) -> ChangeReport {
-    let shown = pushed.is_new.then(|| remote.shown().to_owned());
+    let shown = pushed.is_new.then(|| remote.to_owned());
     report(made, target.branch(), Delivered { remote: shown, notes, ..Delivered::default() })
 }
 
