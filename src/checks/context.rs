@@ -180,16 +180,16 @@ impl<'a> Context<'a> {
         self.workloads.iter().filter(|workload| self.selects(budget, workload))
     }
 
-    /// The Clusters whose primary `budget` selects.
+    /// The Clusters of whose pods `budget` selects some.
     pub fn selected_clusters<'c>(
         &'c self,
         budget: &'c Budget<'a>,
     ) -> impl Iterator<Item = &'c Cluster<'a>> {
-        let id = budget.resource.current_id();
-        self.clusters.iter().filter(move |cluster| {
-            id.is_namespace_equal(&cluster.resource.current_id())
-                && budget.selector.matches(&cluster.primary_labels())
-        })
+        let is_here = |cluster: &&Cluster<'_>| {
+            cluster.resource.current_id().effective_namespace() == budget.namespace
+        };
+        let is_selected = |cluster: &&Cluster<'_>| cluster.pods_selected_by(&budget.selector) > 0;
+        self.clusters.iter().filter(is_here).filter(is_selected)
     }
 
     /// The pods that `budget` counts on, when everything is healthy.
@@ -197,7 +197,8 @@ impl<'a> Context<'a> {
     pub fn expected_pods(&self, budget: &Budget<'a>) -> i64 {
         let scaled = self.selected(budget).filter(|workload| workload.is_scaled());
         let pods: i64 = scaled.map(|workload| self.least_replicas(workload)).sum();
-        pods + self.selected_clusters(budget).map(Cluster::instances).sum::<i64>()
+        let clusters = self.selected_clusters(budget);
+        pods + clusters.map(|c| c.pods_selected_by(&budget.selector)).sum::<i64>()
     }
 
     /// The Service that sends requests to the pods of `workload`.

@@ -14,17 +14,23 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
         let drains = Drain::of(context, workload);
         let Some(drain) = longest(&drains) else { continue };
         let (grace, seconds) = (workload.grace_seconds(), drain.seconds());
-        if grace >= seconds {
+        let possible = seconds + drain.possible_seconds();
+        if grace >= possible {
             continue;
         }
+        let (severity, fate) = match grace >= seconds {
+            true => (Severity::Warning, "and up to twice the drain if the hook waits for it"),
+            false => (CHECK.severity, "the drain is cut short"),
+        };
         let message = format!(
-            "{} gives its pods {grace}s to end, and container {} takes {seconds}s ({}): the drain is cut short",
+            "{} gives its pods {grace}s to end, and container {} takes {seconds}s ({}): {fate}",
             workload.shown(),
             drain.container.name(),
             drain.shown(),
         );
         let command = format!("overlay set drain {} {} --align", context.shown(), workload.name());
-        found.push(context.finding(&CHECK, &grace_spot(workload), message).mend(command));
+        let finding = context.finding(&CHECK, &grace_spot(workload), message);
+        found.push(finding.mend(command).graded(severity));
     }
     found
 }

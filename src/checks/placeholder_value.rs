@@ -43,7 +43,9 @@ fn walk(
             }
         }
         Value::Scalar(scalar) => {
-            let Some(placeholder) = find_placeholder(&scalar.text) else { return };
+            let is_backup = path.ends_with(".destinationPath") || path.ends_with(".endpointURL");
+            let host = || reserved_host(&scalar.text).filter(|_| is_backup);
+            let Some(placeholder) = find_placeholder(&scalar.text).or_else(host) else { return };
             let message = format!(
                 "{}/{} still has the placeholder {placeholder} in {path}",
                 resource.kind(),
@@ -84,9 +86,33 @@ fn is_placeholder(word: &str) -> bool {
         || (is_shouted && plain.starts_with("YOUR-") && plain.ends_with("-HERE"))
 }
 
+/// The host of a URL, where it is one that no server has (RFC 2606, RFC 6761) or the pod itself: a
+/// backup that goes there goes nowhere, and the write-ahead log fills the volume.
+fn reserved_host(url: &str) -> Option<&str> {
+    let rest = url.split_once("://")?.1;
+    let host = rest.split(['/', ':', '?']).next()?;
+    let ends = ["localhost", "invalid", "example", "example.com", "example.org", "example.net"];
+    let is_reserved = ends.iter().any(|end| {
+        host.strip_suffix(end).is_some_and(|name| name.is_empty() || name.ends_with('.'))
+    });
+    (is_reserved || matches!(host, "127.0.0.1" | "0.0.0.0")).then_some(host)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::find_placeholder;
+    use super::{find_placeholder, reserved_host};
+
+    #[test]
+    fn hosts_that_no_server_has_are_found() {
+        for url in
+            ["https://backup.localhost/x", "http://127.0.0.1:10000/dev", "https://s3.example.com"]
+        {
+            assert!(reserved_host(url).is_some(), "{url}");
+        }
+        for url in ["https://s3.eu.amazonaws.com", "s3://backups/db", "https://myexample.com"] {
+            assert_eq!(reserved_host(url), None, "{url}");
+        }
+    }
 
     #[test]
     fn words_that_ask_to_be_replaced_are_found() {

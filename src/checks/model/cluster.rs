@@ -3,7 +3,7 @@
 //! Source: cloudnative-pg `api/v1/cluster_types.go`, `internal/webhook/v1/cluster_webhook.go`,
 //! `pkg/specs/poddisruptionbudget.go`.
 
-use super::selector::Labels;
+use super::selector::{Labels, Selector};
 use super::{int_at, is_true, items_at, text_at};
 use crate::checks::finding::Spot;
 use crate::kustomize::Resource;
@@ -59,14 +59,20 @@ impl<'a> Cluster<'a> {
         Spot::at(self.resource, &whole)
     }
 
-    /// The labels that the operator gives to the pods of the primary.
+    /// How many of its pods `selector` selects: the operator labels the primary and the replicas.
     #[must_use]
-    pub fn primary_labels(&self) -> Labels<'a> {
+    pub fn pods_selected_by(&self, selector: &Selector<'_>) -> i64 {
+        let of_role = |role| selector.matches(&self.pod_labels(role));
+        i64::from(of_role("primary"))
+            + if of_role("replica") { (self.instances() - 1).max(0) } else { 0 }
+    }
+
+    fn pod_labels(&self, role: &'static str) -> Labels<'a> {
         let mut labels: Labels<'a> = [
             ("cnpg.io/cluster", self.name()),
             ("cnpg.io/podRole", "instance"),
-            ("cnpg.io/instanceRole", "primary"),
-            ("role", "primary"),
+            ("cnpg.io/instanceRole", role),
+            ("role", role),
         ]
         .into();
         let inherited = self.resource.node.lookup(&["spec", "inheritedMetadata"]);

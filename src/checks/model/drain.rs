@@ -91,6 +91,14 @@ impl<'a> Drain<'a> {
         (part(Role::Delay) + part(Role::Period) + 999) / 1000 + self.container.pre_stop_seconds()
     }
 
+    /// What a `preStop` hook of unknown length may take on top, in seconds: it may wait for the drain
+    /// that the order to end starts once more.
+    #[must_use]
+    pub fn possible_seconds(&self) -> i64 {
+        let period = self.effective(Role::Period).map_or(0, |setting| setting.millis);
+        if self.container.has_unknown_pre_stop() { (period + 999) / 1000 } else { 0 }
+    }
+
     /// `delay 5s + drain 25s + preStop 5s`, as far as there is any.
     #[must_use]
     pub fn shown(&self) -> String {
@@ -101,6 +109,9 @@ impl<'a> Drain<'a> {
             }
         }
         match self.container.pre_stop_seconds() {
+            0 if self.container.has_unknown_pre_stop() => {
+                parts.push("a preStop hook of unknown length".to_owned());
+            }
             0 => {}
             seconds => parts.push(format!("preStop {seconds}s")),
         }

@@ -87,3 +87,22 @@ fn a_node_drain_that_gives_up_earlier_is_told_with_both_numbers() {
     assert_eq!(judged("935s")[0].0, "warning");
     assert!(judged("20m").is_empty());
 }
+
+#[test]
+fn a_hook_that_may_wait_for_the_drain_is_told() {
+    let hook = "preStop:\n            httpGet: {path: /drain, port: 8080}\n";
+    let with_hook = |grace| {
+        let text = control_plane(grace, "15m");
+        let at = text.find("preStop:").unwrap();
+        TestRepo::with_files(&[
+            ("overlay/kustomization.yaml", "resources:\n- control-plane.yaml\n"),
+            ("overlay/control-plane.yaml", &format!("{}{hook}", &text[..at])),
+        ])
+    };
+    let findings = found(&with_hook(935), "grace-below-drain", &["overlay"]);
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].1["severity"], "warning");
+    let message = findings[0].1["message"].as_str().unwrap();
+    assert!(message.contains("a preStop hook of unknown length"), "{message}");
+    assert!(found(&with_hook(1800), "grace-below-drain", &["overlay"]).is_empty());
+}
