@@ -30,6 +30,56 @@ pub fn sleep(time: Duration) {
     std::thread::sleep(time);
 }
 
+/// The present time in UTC as RFC 3339 writes it, in whole seconds.
+#[allow(clippy::disallowed_methods, reason = "this is the one place")]
+pub fn now_rfc_3339() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    format_rfc_3339(since.map_or(0, |since| since.as_secs()))
+}
+
+/// Seconds since 1970 as RFC 3339 writes them in UTC.
+fn format_rfc_3339(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days from civil, reversed (H. Hinnant): years begin in March, eras have 400 of them.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Whether a text is a date and time as RFC 3339 writes it, with `Z` or an offset.
+pub fn is_rfc_3339(text: &str) -> bool {
+    let shape = |text: &str, pattern: &str| {
+        text.len() == pattern.len()
+            && text.bytes().zip(pattern.bytes()).all(|(b, p)| match p {
+                b'0' => b.is_ascii_digit(),
+                p => b == p,
+            })
+    };
+    let Some((time, zone)) = text.split_at_checked(19) else { return false };
+    let number = |from: usize| time.get(from..from + 2).and_then(|t| t.parse::<u32>().ok());
+    let within = |from: usize, least: u32, most: u32| {
+        number(from).is_some_and(|n| (least..=most).contains(&n))
+    };
+    let fraction = zone
+        .strip_prefix('.')
+        .map_or(zone, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    shape(time, "0000-00-00T00:00:00")
+        && within(5, 1, 12)
+        && within(8, 1, 31)
+        && within(11, 0, 23)
+        && within(14, 0, 59)
+        && within(17, 0, 60)
+        && (fraction == "Z" || shape(fraction, "+00:00") || shape(fraction, "-00:00"))
+}
+
 /// Reads a duration as Go's `time.ParseDuration` does, for lengths of time that are not negative:
 /// decimal numbers, each with a unit (`ns us µs ms s m h`), such as `15m`, `1h30m`, `1.5h`, `300ms`, or `0`.
 ///
@@ -82,6 +132,30 @@ fn nanoseconds(number: &str, unit: &str) -> Option<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_written_and_read_as_rfc_3339() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_700_000_000, "2023-11-14T22:13:20Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(format_rfc_3339(seconds), text);
+            assert!(is_rfc_3339(text));
+        }
+        assert!(is_rfc_3339("2026-01-31T10:00:00.5+01:00"));
+        for wrong in [
+            "",
+            "2026-01-31",
+            "2026-01-31 10:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "2026-01-31T10:00:00",
+        ] {
+            assert!(!is_rfc_3339(wrong), "{wrong}");
+        }
+    }
 
     #[test]
     fn durations_are_read_as_go_reads_them() {

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`] |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
-//! | 2 pure logic | [`plan`], [`verify`], [`checks`] |
+//! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`] |
 //! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git` |
 //! | 3 results | [`report`], [`error`] |
 //! | 4 use cases | [`ops`] |
@@ -28,6 +28,7 @@ pub mod git;
 pub mod hint;
 pub mod image;
 pub mod kustomize;
+pub mod levers;
 pub mod ops;
 pub mod plan;
 pub mod process;

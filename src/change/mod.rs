@@ -6,14 +6,52 @@
 mod digests;
 mod image;
 mod key;
+mod lever;
+mod wish;
 
 pub use digests::{DigestsError, parse_assignment, parse_digests};
 pub use image::{Pin, PinImages, PinValue, PinValueError, TagChoice};
 pub use key::{Found, Key, KeyError};
+pub use lever::{
+    Among, DrainSource, PodAmount, Restart, SetDrain, SetFields, SetInstances, SetReplicas,
+    SetResources, SetStrategy, WantedStrategy,
+};
+pub use wish::Wish;
 
 /// What a command wants of an overlay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Images get a digest.
     PinImages(PinImages),
+    /// Workloads get a number of replicas.
+    SetReplicas(SetReplicas),
+    /// Workloads roll in another way.
+    SetStrategy(SetStrategy),
+    /// Databases get a number of instances.
+    SetInstances(SetInstances),
+    /// A workload drains for another time, and has the grace for it.
+    SetDrain(SetDrain),
+    /// Containers ask for other resources.
+    SetResources(SetResources),
+    /// Fields get values.
+    SetFields(SetFields),
+    /// Workloads roll without another change.
+    Restart(Restart),
+}
+
+impl Change {
+    /// The words of the command that makes it.
+    #[must_use]
+    pub fn command(&self) -> &'static str {
+        match self {
+            Self::PinImages(_) => "pin",
+            Self::SetReplicas(_) => "set replicas",
+            Self::SetStrategy(_) => "set strategy",
+            Self::SetInstances(_) => "set instances",
+            Self::SetDrain(_) => "set drain",
+            Self::SetResources(_) => "set resources",
+            Self::SetFields(_) => "set field",
+            Self::Restart(_) => "restart",
+        }
+    }
 }

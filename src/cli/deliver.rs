@@ -10,15 +10,15 @@ use crate::ops::deliver::Delivery;
 #[command(next_help_heading = "Delivery")]
 pub(crate) struct DeliveryArgs {
     /// Commit the edit on the current branch; checkout and index follow for the files it changes.
-    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    #[arg(long, conflicts_with = "dry_run")]
     commit: bool,
 
     /// Commit on this branch instead, which is made where it does not exist; checkout and index stay as they are.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["check", "dry_run"])]
+    #[arg(long, value_name = "NAME", conflicts_with = "dry_run")]
     branch: Option<String>,
 
     /// Push the commit; where somebody came first, the edit is made again on the new head.
-    #[arg(long, conflicts_with_all = ["check", "dry_run"])]
+    #[arg(long, conflicts_with = "dry_run")]
     push: bool,
 
     /// The branch that a new branch starts from.

@@ -5,9 +5,12 @@
 
 mod check;
 mod deliver;
+mod edit;
 mod look;
 mod options;
 mod pin;
+mod restart;
+mod set;
 mod usage;
 
 use std::ffi::OsString;
@@ -54,6 +57,8 @@ enum Command {
     Check(check::CheckArgs),
     Explain(look::ExplainArgs),
     Pin(pin::PinArgs),
+    Set(set::SetArgs),
+    Restart(restart::RestartArgs),
 }
 
 impl Command {
@@ -67,6 +72,8 @@ impl Command {
             Self::Check(_) => "check",
             Self::Explain(_) => "explain",
             Self::Pin(_) => "pin",
+            Self::Set(args) => args.name(),
+            Self::Restart(_) => "restart",
         }
     }
 
@@ -80,7 +87,14 @@ impl Command {
             Self::Build(args) => args.run(context),
             Self::Explain(args) => ops::explain::run(args.id()),
             Self::Pin(args) => ops::pin::run(context, &args.to_request(context)?),
+            Self::Set(args) => args.run(context),
+            Self::Restart(args) => args.run(context),
         }
+    }
+
+    /// Whether `--timeout` is the command's own and not the longest time to wait.
+    fn owns_timeout(&self) -> bool {
+        self.name() == "set drain"
     }
 
     /// The forms for machines other than JSON are those of `check`.
@@ -117,7 +131,10 @@ fn run(cli: Cli, environment: Environment) -> Exit {
     let panic = record_panics();
     let thread = std::thread::Builder::new().name("overlay".into()).stack_size(STACK_BYTES);
     let outcome = thread.spawn(move || {
-        let context = context(&cli.global, environment)?;
+        let mut context = context(&cli.global, environment)?;
+        if cli.command.owns_timeout() {
+            context.timeout = None;
+        }
         cli.command.run(&context, cli.global.output)
     });
     let outcome = match outcome.map(std::thread::JoinHandle::join) {
@@ -147,7 +164,7 @@ fn context(global: &GlobalOptions, environment: Environment) -> Result<Context, 
     let mut context = Context::new(cwd, environment);
     context.root.clone_from(&global.root);
     context.kustomize.clone_from(&global.kustomize);
-    context.timeout = global.timeout;
+    context.timeout = global.timeout.as_ref().map(|timeout| timeout.length);
     context.config.clone_from(&global.config);
     context.offline = global.offline;
     Ok(context)

@@ -38,8 +38,8 @@ pub(crate) struct GlobalOptions {
     pub(crate) config: Option<PathBuf>,
 
     /// The longest time to wait for anything outside, such as 90s or 15m.
-    #[arg(long, value_name = "DUR", global = true, value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
+    #[arg(long, value_name = "DUR", global = true, value_parser = TypedDuration::parse)]
+    pub(crate) timeout: Option<TypedDuration>,
 
     /// Render with this kustomize or kubectl (kustomize 5.0 or later) instead of the built-in build.
     #[arg(long, value_name = "PATH", global = true)]
@@ -52,6 +52,25 @@ pub(crate) struct GlobalOptions {
     /// The directory that nothing reaches beyond, where the overlay is in no git work tree.
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) root: Option<PathBuf>,
+}
+
+/// A duration, and how it was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TypedDuration {
+    /// As typed.
+    pub(crate) text: String,
+    /// How long.
+    pub(crate) length: Duration,
+}
+
+impl TypedDuration {
+    /// Reads a Go duration.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        parse_duration(text).map(|length| Self { text: text.to_owned(), length })
+    }
 }
 
 impl GlobalOptions {

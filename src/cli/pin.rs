@@ -24,7 +24,7 @@ pub(crate) struct PinArgs {
     digests: Option<String>,
 
     /// Ask whether every rendered image is pinned; exit 7 if not.
-    #[arg(long, conflicts_with_all = ["digests", "dry_run", "references"])]
+    #[arg(long, conflicts_with_all = ["digests", "dry_run", "references", "commit", "branch", "push"])]
     check: bool,
 
     /// Show the diff and the effect; write nothing.

@@ -104,20 +104,32 @@ catalogue! {
         "The tag is one that the database's operator refuses (no version), or another major version, which is an upgrade and no pin.";
     DEAD_ENTRY = "dead-entry", Refused,
         "The key is the name of an `images:` entry that matches nothing rendered, so an edit of it would do nothing.";
+    DECIDED_ELSEWHERE = "decided-elsewhere", Refused,
+        "The number stands in a Helm values file, the template of a chart or an Argo CD Application, and in no overlay. It is edited there; the place is named.";
     DETACHED_HEAD = "detached-head", Refused,
         "No branch is checked out, so there is none to commit to. Name one with `--branch`.";
     DIRTY_FILE = "dirty-file", Refused,
         "A file that the edit names differs from what is committed, or something stands where a new file has to go. What is not committed is never committed along.";
+    DRAIN_AMBIGUOUS = "drain-ambiguous", Refused,
+        "Several places state the drain and disagree, or several drains are meant. `--precedence` names the source that wins, `--arg` and `--env` name the places.";
+    DRAIN_UNKNOWN = "drain-unknown", Refused,
+        "Nothing rendered states how long the workload drains, so there is nothing to align the grace with. `--assume DUR` says it.";
     DUPLICATE_KEY = "duplicate-key", Refused,
         "A key stands twice in the JSON of `--digests`.";
     EDIT_BREAKS_BUILD = "edit-breaks-build", Refused,
         "The overlay builds as it stands and would not after the edit. Nothing was written.";
     EPHEMERAL_ONLY = "ephemeral-only", Refused,
         "Only ephemeral containers use the image, and no transformer of kustomize reaches those.";
+    FIELD_UNREACHABLE = "field-unreachable", Refused,
+        "The path leads into something of another shape. The candidates are listed.";
     FILE_TOO_LARGE = "file-too-large", Refused,
         "A file is larger than a source file of an overlay may be (64 MiB).";
     GIT_PATH = "git-path", Refused,
         "A path of the edit cannot be committed: it is no regular file in that revision, or a filter such as Git LFS owns it.";
+    GRACE_TOO_SHORT = "grace-too-short", Refused,
+        "The grace would be below the time that the pods take to drain; they would be killed.";
+    HELD_OFF = "held-off", Refused,
+        "The workload is held at 0 replicas on purpose. `--turn-on` turns it on.";
     INVALID_DIGEST = "invalid-digest", Refused,
         "A value carries no digest that may be written: a bare tag, a short digest, upper case, another algorithm, or sixty-four zeros.";
     NO_EFFECT = "no-effect", Refused,
@@ -128,24 +140,36 @@ catalogue! {
         "The field is one that `images:` does not reach, and nothing that this overlay may say would set it.";
     NO_SUCH_IMAGE = "no-such-image", Refused,
         "A key of `--digests` names nothing that is rendered. The nearest names are listed.";
+    NO_SUCH_WORKLOAD = "no-such-workload", Refused,
+        "A name is that of nothing rendered which the command acts on. The nearest names are listed.";
+    NOT_ALLOWED = "not-allowed", Refused,
+        "The value is well formed and would be refused by the API server, by an operator, or could never work. The reason is given.";
     NOT_EDITABLE = "not-editable", Refused,
         "The file holds a form that cannot be edited without changing more than what was asked: an anchor in use, a key twice, a merge key. The place is named.";
     OTHER_VALUE = "other-value", Refused,
         "The edit would render another value than the one asked for. Nothing was written.";
     OUTSIDE_BOUNDARY = "outside-boundary", Refused,
         "A path or link leads out of the repository, beyond which nothing is read or written.";
+    OWNED_BY_AUTOSCALER = "owned-by-autoscaler", Refused,
+        "A HorizontalPodAutoscaler or a KEDA ScaledObject owns the number of replicas. `--override-owner` writes it all the same.";
     PLACEHOLDER = "placeholder", Refused,
         "The image is pinned to sixty-four zeros, which fail closed on purpose. `--replace-placeholder` replaces them.";
     SEVERAL_ENTRIES = "several-entries", Refused,
         "Two `images:` entries of the overlay speak of one repository. Both are named; name one of them by its own `name`, or remove one.";
+    SHORTENS_DRAIN = "shortens-drain", Refused,
+        "The drain, or the grace, would become shorter. `--shorten` allows it.";
     TAG_NEEDED = "tag-needed", Refused,
         "A tag has to stand beside the digest, or was asked for, and there is none; or the reverse.";
+    TURNS_ON_UNPINNED = "turns-on-unpinned", Refused,
+        "A workload would be turned on with an image that is not pinned. `--allow-unpinned` allows it.";
     UNREADABLE_FILE = "unreadable-file", Refused,
         "A file cannot be read: a loop of links, a device, a link that leads nowhere, a missing right, or a name that is not UTF-8.";
     UNSEEN_IMAGE = "unseen-image", Refused,
         "The name may be used by a remote base that could not be read, and by nothing else. `--unseen` pins it all the same.";
     WIDER_EFFECT = "wider-effect", Refused,
         "The edit would change more than what was named. Nothing was written.";
+    WRONG_KIND = "wrong-kind", Refused,
+        "The name is that of a kind which the command does not act on.";
     BAD_REMOTE = "bad-remote", Missing,
         "The name is neither a configured remote nor an address of a transport that may be used (file, git, http, https, ssh).";
     COMPONENT_UNUSED = "component-unused", Missing,

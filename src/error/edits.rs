@@ -3,8 +3,9 @@
 use super::{Code, Error, Location, codes};
 use crate::change::DigestsError;
 use crate::hint;
-use crate::plan::{PlanError, Statement};
-use crate::verify::Refusal;
+use crate::levers::{LeverError, LeverErrorKind};
+use crate::plan::{PlanError, Statement, Unproven};
+use crate::verify::{FieldRefusal, Refusal};
 
 impl From<DigestsError> for Error {
     fn from(error: DigestsError) -> Self {
@@ -39,7 +40,8 @@ impl From<PlanError> for Error {
                 plain.hint("name one of them by its own `name` where those differ, or remove one")
             }
             PlanError::AlsoDecides { entry, .. } => plain.at(statement(entry)),
-            PlanError::Overridden { file, line, .. } => plain.at(line_of(file, line, 0)),
+            PlanError::Overridden { file, line, .. }
+            | PlanError::FieldOverridden { file, line, .. } => plain.at(line_of(file, line, 0)),
             PlanError::Unseen { .. } => plain.hint("--unseen pins a name that only they can use"),
             PlanError::NoAdd { .. } => plain.hint("without --no-add an entry is added"),
             PlanError::Ambiguous { .. } => plain.hint("use a whole name"),
@@ -65,7 +67,14 @@ fn plan_code(error: &PlanError) -> Code {
         PlanError::NoAdd { .. } => codes::NO_ENTRY,
         PlanError::EphemeralOnly { .. } => codes::EPHEMERAL_ONLY,
         PlanError::Contradiction { .. } => codes::CONTRADICTION,
-        PlanError::NoPlace { .. } => codes::NO_PLACE,
+        PlanError::NoPlace { .. } | PlanError::Unplaced { .. } => codes::NO_PLACE,
+        PlanError::FieldOverridden { .. } => codes::NO_EFFECT,
+        PlanError::FieldUnproven { reason, .. } => match reason {
+            Unproven::Breaks(_) => codes::EDIT_BREAKS_BUILD,
+            Unproven::Wider(_) => codes::WIDER_EFFECT,
+            Unproven::NoEffect(_) => codes::NO_EFFECT,
+            Unproven::Failed(_) => codes::NO_PLACE,
+        },
     }
 }
 
@@ -111,5 +120,36 @@ fn with_hint(error: Error, hint: Option<String>) -> Error {
     match hint {
         Some(hint) => error.hint(hint),
         None => error,
+    }
+}
+
+impl From<FieldRefusal> for Error {
+    fn from(refusal: FieldRefusal) -> Self {
+        let code = match &refusal {
+            FieldRefusal::NoEffect { .. } => codes::NO_EFFECT,
+            FieldRefusal::Wider { .. } => codes::WIDER_EFFECT,
+        };
+        Self::new(code, refusal.to_string())
+    }
+}
+
+impl From<LeverError> for Error {
+    fn from(error: LeverError) -> Self {
+        let code = match error.kind {
+            LeverErrorKind::NoSuchResource => codes::NO_SUCH_WORKLOAD,
+            LeverErrorKind::Ambiguous => codes::AMBIGUOUS_NAME,
+            LeverErrorKind::WrongKind => codes::WRONG_KIND,
+            LeverErrorKind::NoSuchField => codes::FIELD_UNREACHABLE,
+            LeverErrorKind::OwnedByAutoscaler => codes::OWNED_BY_AUTOSCALER,
+            LeverErrorKind::HeldOff => codes::HELD_OFF,
+            LeverErrorKind::Unpinned => codes::TURNS_ON_UNPINNED,
+            LeverErrorKind::NotAllowed => codes::NOT_ALLOWED,
+            LeverErrorKind::Malformed => codes::USAGE,
+            LeverErrorKind::DrainUnknown => codes::DRAIN_UNKNOWN,
+            LeverErrorKind::DrainAmbiguous => codes::DRAIN_AMBIGUOUS,
+            LeverErrorKind::Shortens => codes::SHORTENS_DRAIN,
+            LeverErrorKind::GraceTooShort => codes::GRACE_TOO_SHORT,
+        };
+        error.hints.into_iter().fold(Self::new(code, error.message), Self::hint)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::node::{Node, Text};
+use super::node::{Node, Text, Value};
 
 /// One step of a [`FieldPath`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,6 +52,41 @@ impl FieldPath {
                 node.as_seq()?.iter().find(|item| item_name(item) == Some(name.as_ref()))
             }
             Step::Index(index) => node.as_seq()?.get(*index),
+        })
+    }
+
+    /// The path from `root` to `wanted`, which is a value inside of it: the very one, not one equal to it.
+    #[must_use]
+    pub fn to_node(root: &Node, wanted: &Node) -> Option<Self> {
+        let mut open = vec![(Self::default(), root)];
+        while let Some((path, node)) = open.pop() {
+            if std::ptr::eq(node, wanted) {
+                return Some(path);
+            }
+            match &node.value {
+                Value::Scalar(_) => {}
+                Value::Map(map) => open.extend(map.entries().iter().map(|entry| {
+                    (path.child(Step::Key(Text::clone(&entry.key.text))), &entry.value)
+                })),
+                Value::Seq(items) => {
+                    let steps = item_steps(items).into_iter();
+                    open.extend(steps.zip(items).map(|(step, item)| (path.child(step), item)));
+                }
+            }
+        }
+        None
+    }
+
+    /// The value below `root` that `steps` lead to.
+    #[must_use]
+    pub fn json_at<'a>(
+        root: &'a serde_json::Value,
+        steps: &[Step],
+    ) -> Option<&'a serde_json::Value> {
+        steps.iter().try_fold(root, |value, step| match step {
+            Step::Key(key) => value.get(&**key),
+            Step::Named(name) => value.as_array()?.iter().find(|item| item["name"] == **name),
+            Step::Index(index) => value.get(index),
         })
     }
 

@@ -53,6 +53,46 @@ pub fn query_field<'a>(
     Ok((path, node))
 }
 
+/// The path of the field `query` below `root`, whether it is there or not: what is missing is reached
+/// by keys, and by `[name=…]` in a list.
+///
+/// # Errors
+/// [`FieldQueryError`] for a text that is no path, and for a step into something of another shape.
+pub fn path_of_field(root: &Node, query: &str) -> Result<FieldPath, FieldQueryError> {
+    let mut path = FieldPath::default();
+    let mut node = Some(root);
+    for part in split(query)? {
+        let missing = || FieldQueryError::Missing {
+            missing: part.clone(),
+            parent: path.to_string(),
+            candidates: node.map(children).unwrap_or_default(),
+        };
+        let found = node.and_then(|node| find_step(node, &part));
+        let step = match (&found, node.map(|node| &node.value)) {
+            (Some((step, _)), _) => step.clone(),
+            (None, Some(Value::Scalar(_))) if node.is_some_and(|node| !node.is_null()) => {
+                return Err(missing());
+            }
+            (None, Some(Value::Seq(_))) => named_step(&part).ok_or_else(missing)?,
+            (None, _) => named_step(&part).unwrap_or_else(|| {
+                let inner = part.strip_prefix('[').and_then(|p| p.strip_suffix(']'));
+                Step::Key(inner.unwrap_or(&part).into())
+            }),
+        };
+        node = found.map(|(_, node)| node);
+        path = path.child(step);
+    }
+    match path.steps() {
+        [] => Err(FieldQueryError::Malformed { field: query.to_owned() }),
+        _ => Ok(path),
+    }
+}
+
+fn named_step(part: &str) -> Option<Step> {
+    let inner = part.strip_prefix('[').and_then(|p| p.strip_suffix(']'))?;
+    inner.strip_prefix("name=").map(|name| Step::Named(name.into()))
+}
+
 fn find_step<'a>(node: &'a Node, part: &str) -> Option<(Step, &'a Node)> {
     match &node.value {
         Value::Scalar(_) => None,

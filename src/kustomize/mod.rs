@@ -28,10 +28,10 @@ pub mod scope;
 pub mod source_tree;
 pub mod types;
 
-pub use build::build;
+pub use build::{build, select_targets};
 pub use error::{BuildError, BuildErrorKind, Warning, WarningKind};
 pub use field_path::{FieldPath, Step, item_steps};
-pub use field_query::{FieldQueryError, query_field};
+pub use field_query::{FieldQueryError, path_of_field, query_field};
 pub use files::{Entry, Files, FilesError};
 pub use image_use::{ImageUse, UseKind, find_image_uses};
 pub use named::{ResourceName, shown_name};

@@ -1,12 +1,15 @@
 //! The spine of every edit: load, render, plan, prove, write, report. One call a stage, no decision of
 //! its own; nothing is written before every overlay is proven.
 
+mod consequences;
+mod fields;
+
 use std::collections::BTreeMap;
 
 use super::Context;
 use super::overlay::LoadedOverlay;
 use super::preflight::Editable;
-use crate::change::{Change, PinImages};
+use crate::change::{Change, PinImages, Wish};
 use crate::checks::Delta;
 use crate::discover::DiskFiles;
 use crate::edit::{FileChange, unified_diff};
@@ -14,7 +17,7 @@ use crate::error::{Error, Location, codes};
 use crate::kustomize::{FieldPath, Files, ImageUse, Resource, Step, UseKind, find_image_uses};
 use crate::plan::{self, ImagesEntry, Note, Plan, PlanError, layer};
 use crate::report::change::{ChangeReport, Delivered, FileReport, OverlayReport, Status};
-use crate::verify::{Effect, measure_effect, verify_pins};
+use crate::verify::{Effect, measure_effect, verify_fields, verify_pins};
 use crate::write::{NewText, write_texts};
 use crate::yaml;
 
@@ -30,11 +33,17 @@ pub(crate) enum Write {
 /// One overlay with what was decided for it.
 struct Planned<'a> {
     overlay: LoadedOverlay<'a>,
-    uses: Vec<ImageUse>,
+    wanted: Wanted<'a>,
     plan: Plan,
     notes: Vec<Note>,
-    unmatched: Vec<(String, PlanError)>,
+    unmatched: Vec<(String, Error)>,
     matched: usize,
+}
+
+/// What the judge compares the render with.
+enum Wanted<'a> {
+    Pins(&'a PinImages, Vec<ImageUse>),
+    Fields(Vec<Wish>),
 }
 
 /// A change that was planned and proven, and is not written.
@@ -55,17 +64,19 @@ pub(crate) fn prove_change(
     editable: &[Editable],
     change: &Change,
 ) -> Result<Proven, Error> {
-    let Change::PinImages(pins) = change;
     let mut planned = Vec::new();
     for overlay in editable {
         let overlay = LoadedOverlay::load(files, overlay, context)?;
-        planned.push(plan_overlay(overlay, pins)?);
+        planned.push(match change {
+            Change::PinImages(pins) => plan_pins(overlay, pins)?,
+            _ => fields::plan(context, overlay, change)?,
+        });
     }
-    refuse_unmatched(pins, &mut planned)?;
+    refuse_unmatched(&mut planned)?;
     let texts = merged_texts(&planned)?;
     let mut overlays = Vec::new();
     for planned in &planned {
-        overlays.push(prove(planned, pins, &texts)?);
+        overlays.push(prove(context, planned, &texts)?);
     }
     #[cfg(feature = "git")]
     if let Some(first) = overlays.first_mut() {
@@ -93,7 +104,7 @@ pub(crate) fn run_change(
     Ok(ChangeReport { dry_run, overlays, delivered: Delivered::default() })
 }
 
-fn plan_overlay<'a>(overlay: LoadedOverlay<'a>, pins: &PinImages) -> Result<Planned<'a>, Error> {
+fn plan_pins<'a>(overlay: LoadedOverlay<'a>, pins: &'a PinImages) -> Result<Planned<'a>, Error> {
     let entries = read_entries(&overlay)?;
     let uses = find_uses(&overlay, &entries, &pins.image_args)?;
     let later = overlay.later();
@@ -119,7 +130,8 @@ fn plan_overlay<'a>(overlay: LoadedOverlay<'a>, pins: &PinImages) -> Result<Plan
     };
     let plan = plan::write_decisions(view, &decided.decisions)?;
     let plan::Decisions { notes, unmatched, matched, .. } = decided;
-    Ok(Planned { overlay, uses, plan, notes, unmatched, matched })
+    let unmatched = unmatched.into_iter().map(|(key, error)| (key, error.into())).collect();
+    Ok(Planned { overlay, wanted: Wanted::Pins(pins, uses), plan, notes, unmatched, matched })
 }
 
 /// The `images:` entries of the overlay's own kustomization file.
@@ -210,18 +222,19 @@ fn is_no_image_field(step: &Step) -> bool {
     matches!(step, Step::Key(key) if copies.contains(&key.as_ref()))
 }
 
-/// A key must mean something in at least one overlay.
-fn refuse_unmatched(pins: &PinImages, planned: &mut [Planned<'_>]) -> Result<(), Error> {
+/// A key or name must mean something in at least one overlay.
+fn refuse_unmatched(planned: &mut [Planned<'_>]) -> Result<(), Error> {
     let overlays = planned.len();
-    for pin in &pins.pins {
-        let key = pin.key.as_str();
+    let Some(first) = planned.first() else { return Ok(()) };
+    let keys: Vec<String> = first.unmatched.iter().map(|(key, _)| key.clone()).collect();
+    for key in keys {
         let errors = planned.iter_mut().filter_map(|p| {
-            let at = p.unmatched.iter().position(|(unmatched, _)| unmatched == key)?;
+            let at = p.unmatched.iter().position(|(unmatched, _)| *unmatched == key)?;
             Some(p.unmatched.swap_remove(at).1)
         });
-        let mut errors: Vec<PlanError> = errors.collect();
-        if errors.len() == overlays && !errors.is_empty() {
-            return Err(errors.swap_remove(0).into());
+        let mut errors: Vec<Error> = errors.collect();
+        if errors.len() == overlays {
+            return Err(errors.swap_remove(0));
         }
     }
     Ok(())
@@ -240,20 +253,23 @@ fn merged_texts(planned: &[Planned<'_>]) -> Result<Vec<(String, String)>, Error>
 }
 
 fn prove(
+    context: &Context,
     planned: &Planned<'_>,
-    pins: &PinImages,
     texts: &[(String, String)],
 ) -> Result<OverlayReport, Error> {
     let overlay = &planned.overlay;
-    let (effect, findings) = match texts.is_empty() {
-        true => (Effect::default(), Delta::default()),
-        false => {
-            let (tree, after) = overlay.build_with(texts).map_err(breaks_build)?;
-            let before = &overlay.before.resources;
-            let effect = verify_pins(pins, &planned.uses, before, &after.resources)?;
-            (effect, overlay.findings_delta(&tree, &after))
-        }
-    };
+    let mut notes = planned.notes.clone();
+    let (mut effect, mut findings) = (Effect::default(), Delta::default());
+    if !texts.is_empty() {
+        let (tree, after) = overlay.build_with(texts).map_err(breaks_build)?;
+        let before = &overlay.before.resources;
+        effect = match &planned.wanted {
+            Wanted::Pins(pins, uses) => verify_pins(pins, uses, before, &after.resources)?,
+            Wanted::Fields(wishes) => verify_fields(wishes, before, &after.resources)?,
+        };
+        findings = overlay.findings_delta(&tree, &after);
+        notes.extend(consequences::budgets(context, overlay, &tree, &after));
+    }
     let status = match (planned.plan.edits.is_empty(), planned.matched) {
         (false, _) => Status::Changed,
         (true, 0) => Status::Unaffected,
@@ -268,7 +284,7 @@ fn prove(
         placements: planned.plan.placements.clone(),
         effect,
         findings,
-        notes: planned.notes.clone(),
+        notes,
     })
 }
 

@@ -8,6 +8,8 @@ mod change;
 pub mod check;
 mod check_pins;
 pub mod deliver;
+pub mod edit;
+mod elsewhere;
 pub mod explain;
 pub mod images;
 pub mod input;

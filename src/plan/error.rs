@@ -2,6 +2,7 @@
 
 use super::database::DatabaseTagError;
 use super::entries::EntriesError;
+use super::placement::Unproven;
 use super::tag_rule::TagError;
 use crate::yaml::YamlError;
 
@@ -198,6 +199,34 @@ pub enum PlanError {
         user: String,
         /// In words.
         reason: String,
+    },
+    /// A field that nothing this overlay may say would set.
+    #[error("{user} cannot be set by this overlay: {reason}")]
+    Unplaced {
+        /// The resource and field.
+        user: String,
+        /// In words.
+        reason: String,
+    },
+    /// A field that something later decides.
+    #[error("{user}: `{by}:` of {file} decides it after everything that this overlay could say")]
+    FieldOverridden {
+        /// The resource and field.
+        user: String,
+        /// The kustomization file.
+        file: String,
+        /// The line of the last such field, from 1.
+        line: u32,
+        /// The field.
+        by: String,
+    },
+    /// No statement does what was asked and nothing else.
+    #[error("{user}: no statement does this and nothing else: {}", reason.message())]
+    FieldUnproven {
+        /// The resource and field.
+        user: String,
+        /// Why the best one does not.
+        reason: Unproven,
     },
 }
 

@@ -11,6 +11,7 @@ pub mod layer;
 mod new_entry;
 mod pin;
 mod place;
+pub mod placement;
 mod tag_rule;
 mod write;
 
@@ -20,5 +21,6 @@ pub use error::{PlanError, Statement};
 pub use later::{LaterField, read_later};
 pub use pin::{Decision, Decisions, Note, PinView, decide_pins, trace_entries};
 pub use place::OwnFile;
+pub use placement::{Ground, Placed, Prover, Unproven, place_wishes};
 pub use tag_rule::{EntryField, FieldEdit, TagError};
 pub use write::{Placement, PlacementKind, Plan, WriteView, write_decisions};

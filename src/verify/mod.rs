@@ -5,7 +5,9 @@
 //! is not as asked.
 
 mod effect;
+mod fields;
 mod pin;
 
 pub use effect::{Effect, FieldChange, measure_effect, node_to_json};
+pub use fields::{FieldRefusal, verify_fields};
 pub use pin::{Refusal, verify_pins};

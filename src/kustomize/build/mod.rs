@@ -57,6 +57,7 @@ use super::source_tree::SourceTree;
 use diagnostics::Diagnostics;
 
 pub(crate) use go_json::float_text;
+pub use selector::select_targets;
 pub use shared_values::SharedValue;
 
 /// Builds the overlay at `overlay` (a path of the tree, relative to the boundary) as `kustomize

@@ -132,6 +132,14 @@ impl SelectorRegex {
     }
 }
 
+/// The resources that a patch with this target goes to, seen as they are when the build is over; none
+/// for a selector that cannot be read.
+#[must_use]
+pub fn select_targets<'r>(selector: &Selector, resources: &'r [Resource]) -> Vec<&'r Resource> {
+    let Ok(selector) = SelectorRegex::new(selector) else { return Vec::new() };
+    resources.iter().filter(|resource| selector.selects(resource)).collect()
+}
+
 fn label_selector(text: &Located) -> Result<Option<LabelSelector>, BuildError> {
     if text.is_empty() {
         return Ok(None);

@@ -14,11 +14,9 @@ const MOST_LINES: usize = 40;
 
 /// Subject and text, made from the change and its effect.
 pub(super) fn describe(change: &Change, overlays: &[OverlayReport]) -> String {
-    let Change::PinImages(pins) = change;
-    let names: Vec<String> = pins.pins.iter().map(|pin| last_segment(pin.key.as_str())).collect();
     let places: Vec<&str> = changed(overlays).map(|overlay| overlay.path.as_str()).collect();
-    let subject =
-        shorten(&format!("Pin {} in {}", list(&names, "images"), list(&places, "overlays")));
+    let places = list(&places, "overlays");
+    let subject = shorten(&format!("{} in {places}", headline(change, overlays)));
     let mut lines: Vec<String> = Vec::new();
     for overlay in changed(overlays) {
         for change in &overlay.effect.changes {
@@ -42,16 +40,55 @@ pub(super) fn describe(change: &Change, overlays: &[OverlayReport]) -> String {
     if lines.is_empty() { subject } else { format!("{subject}\n\n{}", lines.join("\n")) }
 }
 
+/// What is done to what, without where.
+fn headline(change: &Change, overlays: &[OverlayReport]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for moved in changed(overlays).flat_map(|overlay| &overlay.effect.changes) {
+        let name = moved.resource.name.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let names = list(&names, "resources");
+    match change {
+        Change::PinImages(pins) => {
+            let keys: Vec<String> =
+                pins.pins.iter().map(|pin| last_segment(pin.key.as_str())).collect();
+            format!("Pin {}", list(&keys, "images"))
+        }
+        Change::SetReplicas(_) => format!("Set replicas of {names}"),
+        Change::SetStrategy(_) => format!("Set strategy of {names}"),
+        Change::SetInstances(_) => format!("Set instances of {names}"),
+        Change::SetDrain(_) => format!("Set drain of {names}"),
+        Change::SetResources(_) => format!("Set resources of {names}"),
+        Change::SetFields(_) => format!("Set fields of {names}"),
+        Change::Restart(_) => format!("Restart {names}"),
+    }
+}
+
 /// The change as data, for the trailers.
 pub(super) fn record(change: &Change, overlays: &[OverlayReport]) -> ChangeRecord {
-    let Change::PinImages(pins) = change;
+    let places: Vec<&str> = changed(overlays).map(|overlay| overlay.path.as_str()).collect();
+    let Change::PinImages(pins) = change else {
+        let fields: Vec<Json> = changed(overlays).flat_map(fields_of).collect();
+        let command = change.command();
+        return ChangeRecord::new(
+            json!({"command": command, "overlays": places, "fields": fields}),
+        );
+    };
     let images: serde_json::Map<String, Json> = pins
         .pins
         .iter()
         .map(|pin| (pin.key.as_str().to_owned(), json!(reference(&pin.value))))
         .collect();
-    let places: Vec<&str> = changed(overlays).map(|overlay| overlay.path.as_str()).collect();
     ChangeRecord::new(json!({"command": "pin", "overlays": places, "digests": images}))
+}
+
+fn fields_of(overlay: &OverlayReport) -> impl Iterator<Item = Json> + '_ {
+    overlay.effect.changes.iter().map(|moved| {
+        let resource = format!("{}/{}", moved.resource.kind, moved.resource.name);
+        json!({"resource": resource, "path": moved.path.to_string(), "value": moved.after})
+    })
 }
 
 fn changed(overlays: &[OverlayReport]) -> impl Iterator<Item = &OverlayReport> {

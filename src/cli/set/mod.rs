@@ -1,0 +1,82 @@
+//! `overlay set …`: the levers of a workload, one file each.
+
+mod drain;
+mod field;
+mod instances;
+mod replicas;
+mod resources;
+mod strategy;
+
+use clap::{Args, Subcommand};
+
+use crate::error::{Error, codes};
+use crate::kustomize::ResourceName;
+use crate::ops::{self, Context};
+use crate::report::Report;
+
+/// Set a lever of a workload, in place and proven by rendering before and after.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SetArgs {
+    #[command(subcommand)]
+    lever: Lever,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum Lever {
+    Replicas(replicas::ReplicasArgs),
+    Strategy(strategy::StrategyArgs),
+    Drain(drain::DrainArgs),
+    Instances(instances::InstancesArgs),
+    Resources(resources::ResourcesArgs),
+    Field(field::FieldArgs),
+}
+
+impl SetArgs {
+    /// The words of the command.
+    pub(crate) fn name(&self) -> &'static str {
+        match &self.lever {
+            Lever::Replicas(_) => "set replicas",
+            Lever::Strategy(_) => "set strategy",
+            Lever::Drain(_) => "set drain",
+            Lever::Instances(_) => "set instances",
+            Lever::Resources(_) => "set resources",
+            Lever::Field(_) => "set field",
+        }
+    }
+
+    /// Runs the command.
+    pub(crate) fn run(&self, context: &Context) -> Result<Report, Error> {
+        let request = match &self.lever {
+            Lever::Replicas(args) => args.to_request()?,
+            Lever::Strategy(args) => args.to_request()?,
+            Lever::Drain(args) => args.to_request()?,
+            Lever::Instances(args) => args.to_request()?,
+            Lever::Resources(args) => args.to_request()?,
+            Lever::Field(args) => args.to_request()?,
+        };
+        ops::edit::run(context, &request)
+    }
+}
+
+/// `[KIND[.GROUP]/]NAME`.
+pub(super) fn parse_name(text: &str) -> Result<ResourceName, Error> {
+    ResourceName::parse(text)
+        .ok_or_else(|| usage(format!("`{text}` is no name: write NAME or KIND/NAME")))
+}
+
+/// `NAME=N`, divided.
+pub(super) fn parse_count(text: &str) -> Result<(ResourceName, i64), Error> {
+    let (name, count) = text
+        .split_once('=')
+        .ok_or_else(|| usage(format!("`{text}` has no number: write NAME=N")))?;
+    let digits = count.strip_prefix('-').unwrap_or(count);
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let number = count.parse::<i64>().ok().filter(|n| is_number && i32::try_from(*n).is_ok());
+    let number = number.ok_or_else(|| usage(format!("`{count}` is no number, in {text}")))?;
+    Ok((parse_name(name)?, number))
+}
+
+/// An error of the command line.
+pub(super) fn usage(message: impl Into<String>) -> Error {
+    Error::new(codes::USAGE, message)
+}

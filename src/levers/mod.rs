@@ -1,0 +1,76 @@
+//! What a change of a lever means on what is rendered: the fields and values that it comes to, what a
+//! person should know, and what must not be done.
+//!
+//! Sees the [`Change`] and the render with its workloads, budgets and databases (`checks::model`);
+//! knows no files, and not where a field will be written.
+
+mod drain;
+mod error;
+mod field;
+mod instances;
+mod replicas;
+mod resources;
+mod restart;
+mod strategy;
+mod target;
+
+pub use error::{LeverError, LeverErrorKind};
+
+use crate::change::{Change, Wish};
+use crate::checks::context::Context;
+use crate::plan::Note;
+
+/// What a change comes to in one overlay.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// The fields and their values, those that are so already included.
+    pub wishes: Vec<Wish>,
+    /// What to know.
+    pub notes: Vec<Note>,
+    /// Names that mean nothing here, each with its error; another overlay may know them.
+    pub unmatched: Vec<(String, LeverError)>,
+    /// How many names, or workloads of a choice, mean something here.
+    pub matched: usize,
+}
+
+impl Resolved {
+    fn note(&mut self, code: &'static str, message: impl Into<String>) {
+        self.notes.push(Note { code, message: message.into() });
+    }
+
+    /// Keeps a name that nothing here has for later; every other error ends the change.
+    fn keep<T>(
+        &mut self,
+        name: &str,
+        found: Result<T, LeverError>,
+    ) -> Result<Option<T>, LeverError> {
+        match found {
+            Ok(found) => {
+                self.matched += 1;
+                Ok(Some(found))
+            }
+            Err(error) if error.kind == LeverErrorKind::NoSuchResource => {
+                self.unmatched.push((name.to_owned(), error));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What `change` comes to on the render of `context`; nothing for a change of images.
+///
+/// # Errors
+/// [`LeverError`] for what must not be done.
+pub fn resolve(change: &Change, context: &Context<'_>) -> Result<Resolved, LeverError> {
+    match change {
+        Change::PinImages(_) => Ok(Resolved::default()),
+        Change::SetReplicas(change) => replicas::resolve(change, context),
+        Change::SetStrategy(change) => strategy::resolve(change, context),
+        Change::SetInstances(change) => instances::resolve(change, context),
+        Change::SetDrain(change) => drain::resolve(change, context),
+        Change::SetResources(change) => resources::resolve(change, context),
+        Change::SetFields(change) => field::resolve(change, context),
+        Change::Restart(change) => restart::resolve(change, context),
+    }
+}

@@ -1,0 +1,49 @@
+//! What an edit brings along: what disruption budgets allow before and after.
+
+use crate::checks::Overlay;
+use crate::checks::budgets::{BudgetLine, budget_lines};
+use crate::checks::context::Context as CheckContext;
+use crate::checks::model::application::Repository;
+use crate::kustomize::{Rendered, SourceTree};
+use crate::ops::Context;
+use crate::ops::overlay::LoadedOverlay;
+use crate::plan::Note;
+
+fn view_of<'v>(overlay: &'v LoadedOverlay<'_>) -> Overlay<'v> {
+    let tree = overlay.tree();
+    Overlay { directory: tree.overlay(), rendered: &overlay.before, tree }
+}
+
+/// A note for each budget that allows another number of evictions after the edit.
+pub(super) fn budgets(
+    context: &Context,
+    overlay: &LoadedOverlay<'_>,
+    tree: &SourceTree,
+    after: &Rendered,
+) -> Vec<Note> {
+    let settings = context.check_settings();
+    let repository = Repository::default();
+    let lines = |view: Overlay<'_>| {
+        budget_lines(&CheckContext::new(view, &[view], &settings, &repository), None)
+    };
+    let before = lines(view_of(overlay));
+    let after = lines(Overlay { rendered: after, tree, ..view_of(overlay) });
+    after.iter().filter_map(|line| budget_note(line, &before)).collect()
+}
+
+fn budget_note(line: &BudgetLine, before: &[BudgetLine]) -> Option<Note> {
+    let is_it = |old: &&BudgetLine| old.namespace == line.namespace && old.name == line.name;
+    let old = before.iter().find(is_it).map(|old| old.allowed);
+    let shown = |allowed: Option<i64>| allowed.map_or("none".to_owned(), |n| n.to_string());
+    if old == Some(line.allowed) {
+        return None;
+    }
+    let hangs = line.allowed == Some(0) && line.expected > 0;
+    let warning = if hangs { "; a node drain will hang on it" } else { "" };
+    let change = match old {
+        Some(old) => format!("allowed disruptions {} → {}", shown(old), shown(line.allowed)),
+        None => format!("a new budget, allowed disruptions {}", shown(line.allowed)),
+    };
+    let message = format!("{} ({}): {change}{warning}", line.name, line.guards.join(", "));
+    Some(Note { code: "pdb-headroom", message })
+}
