@@ -1,7 +1,7 @@
 //! What a check may look at: the render, its parts by kind, and what surrounds it.
 
 use super::Check;
-use super::finding::{Finding, Place, Severity, Spot, Subject};
+use super::finding::{Finding, Place, Spot, Subject};
 use super::model::application::{Application, Repository};
 use super::model::autoscaler::Autoscaler;
 use super::model::budget::Budget;
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
     pub fn finding(&self, check: &Check, spot: &Spot<'_>, message: String) -> Finding {
         let subject = Subject::of(spot.resource);
         let place = self.place(spot);
-        Self::finding_at(check, subject, place, message).in_field(&spot.field)
+        Self::finding_at(check, subject, place, message).about(&spot.field)
     }
 
     /// A finding of `check` in the kustomization file of the overlay, or in the file at `origin`.
@@ -267,25 +267,6 @@ impl<'a> Context<'a> {
             })
         };
         self.repository.applications.iter().filter(deploys).collect()
-    }
-}
-
-impl Finding {
-    fn in_field(mut self, field: &str) -> Self {
-        field.clone_into(&mut self.field);
-        self
-    }
-
-    /// The same finding, about the part of a file that `what` tells from its neighbours.
-    #[must_use]
-    pub fn about(self, what: &str) -> Self {
-        self.in_field(what)
-    }
-
-    /// Whether it is at least as bad as `severity`.
-    #[must_use]
-    pub fn is_at_least(&self, severity: Severity) -> bool {
-        self.severity >= severity
     }
 }
 

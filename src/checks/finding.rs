@@ -139,6 +139,20 @@ impl Finding {
         self
     }
 
+    /// The same finding about a field, or about a part of a file that `what` tells from its
+    /// neighbours.
+    #[must_use]
+    pub fn about(mut self, what: &str) -> Self {
+        what.clone_into(&mut self.field);
+        self
+    }
+
+    /// Whether it is at least as bad as `severity`.
+    #[must_use]
+    pub fn is_at_least(&self, severity: Severity) -> bool {
+        self.severity >= severity
+    }
+
     /// What makes two findings one, wherever the lines have moved: check, object and field.
     #[must_use]
     pub fn key(&self) -> (CheckId, &Subject, &str) {
