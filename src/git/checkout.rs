@@ -77,7 +77,7 @@ pub fn move_branch(
     let lock = DeliveryLock::take(repository, LOCK_WAIT)?;
     finish(repository, &lock)?;
     lock.write(&Journal::new(branch, built, false))?;
-    let moved = update_reference(repository, branch, old, built.id, &built.subject);
+    let moved = update_reference(repository, &lock, branch, old, built);
     settle(&lock, moved)
 }
 
@@ -105,7 +105,7 @@ pub fn advance_current_branch(repository: &Repository, built: &Built) -> Result<
         require_unlocked_index(repository)?;
     }
     lock.write(&Journal::new(&branch, built, has_checkout))?;
-    let moved = update_reference(repository, &branch, Some(built.base), built.id, &built.subject);
+    let moved = update_reference(repository, &lock, &branch, Some(built.base), built);
     if moved.is_err() {
         return settle(&lock, moved).map(|()| branch);
     }
@@ -140,6 +140,8 @@ pub fn finish_interrupted(repository: &Repository) -> Result<bool, GitError> {
 
 fn finish(repository: &Repository, lock: &DeliveryLock) -> Result<bool, GitError> {
     let Some(journal) = lock.read() else { return Ok(false) };
+    lock.wait_for_orphans();
+    lock.remove_staged()?;
     lock.break_stale_locks(repository, &journal.branch)?;
     let has_moved =
         journal.is_checkout && repository.reference(&journal.branch)? == journal.new_commit();
@@ -172,13 +174,15 @@ fn still_as_before(
 
 fn update_reference(
     repository: &Repository,
+    lock: &DeliveryLock,
     branch: &str,
     old: Option<ObjectId>,
-    new: ObjectId,
-    subject: &str,
+    built: &Built,
 ) -> Result<(), GitError> {
+    let (new, subject) = (built.id, &built.subject);
     let expected = old.unwrap_or_else(|| new.zero_like());
     let reason = format!("overlay: {subject}");
+    let new_id = new;
     let (new, expected) = (new.to_string(), expected.to_string());
     let args = ["update-ref", "--create-reflog", "-m", &reason, branch, &new, &expected];
     let answer = repository.git().run(args).answer()?;
@@ -187,6 +191,10 @@ fn update_reference(
     }
     let message = answer.message();
     let found = repository.reference(branch)?;
+    if found == Some(new_id) {
+        // Git was ended after the branch had moved; what it had locked beside stays locked.
+        return lock.break_stale_locks(repository, branch);
+    }
     if found != old {
         let name = |id: Option<ObjectId>| id.map_or_else(|| "nothing".to_owned(), |id| id.short());
         return Err(GitError::Moved {
@@ -295,8 +303,13 @@ fn write_checkout(repository: &Repository, file: &StoredFile) -> Result<(), GitE
     let path = top.join(&file.path);
     let Some(bytes) = checkout_bytes(repository, file, file.after)? else { return remove(&path) };
     let permissions = std::fs::symlink_metadata(&path).map(|data| data.permissions()).ok();
-    write_whole(&path, &bytes, permissions.or_else(|| permissions_of(file.after)))
-        .map_err(|e| GitError::Io { path, reason: e.to_string() })
+    write_whole(
+        &path,
+        &bytes,
+        permissions.or_else(|| permissions_of(file.after)),
+        repository.git_dir(),
+    )
+    .map_err(|e| GitError::Io { path, reason: e.to_string() })
 }
 
 #[cfg(unix)]

@@ -23,6 +23,12 @@ const LOCK: &str = "overlay-delivery.lock";
 /// A lock of git that is older than this, and younger than an interrupted delivery of ours, belongs to that delivery.
 const STALE_AFTER: Duration = Duration::from_secs(2);
 
+/// How the names of files begin that are not in place yet.
+const STAGED: &str = "overlay-staged-";
+
+/// How long git takes at most for one reference.
+const ORPHAN_TIME: Duration = Duration::from_millis(500);
+
 /// What is written down before a branch moves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Journal {
@@ -118,7 +124,8 @@ impl DeliveryLock {
     pub(super) fn write(&self, journal: &Journal) -> Result<(), GitError> {
         let path = self.folder.join(FILE);
         let text = serde_json::to_vec(journal).unwrap_or_default();
-        write_whole(&path, &text, None).map_err(|e| GitError::Io { path, reason: e.to_string() })
+        write_whole(&path, &text, None, &self.folder)
+            .map_err(|e| GitError::Io { path, reason: e.to_string() })
     }
 
     /// The journal of a delivery that did not end; one that cannot be read was never whole, and so nothing followed it.
@@ -130,6 +137,23 @@ impl DeliveryLock {
     /// Nothing is left to finish.
     pub(super) fn clear(&self) -> Result<(), GitError> {
         remove(&self.folder.join(FILE))
+    }
+
+    /// Removes what an interrupted delivery had written and not yet put in place.
+    pub(super) fn remove_staged(&self) -> Result<(), GitError> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let is_staged = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(STAGED);
+        entries
+            .filter(|entry| is_staged(&entry.file_name()))
+            .try_for_each(|entry| remove(&entry.path()))
+    }
+
+    /// A git that the interrupted delivery had started may outlive it for a moment, and still move the branch.
+    pub(super) fn wait_for_orphans(&self) {
+        let age = modified(&self.folder.join(FILE)).and_then(|made| made.elapsed().ok());
+        if let Some(left) = age.and_then(|age| ORPHAN_TIME.checked_sub(age)) {
+            clock::sleep(left);
+        }
     }
 
     /// Removes locks of git that the interrupted delivery left: made after its journal, and old enough that no living
@@ -174,16 +198,32 @@ pub(super) fn remove(path: &Path) -> Result<(), GitError> {
     }
 }
 
-/// Puts a file in place by one rename, with these permissions or those of a new file.
+/// Puts a file in place by one rename, with these permissions or those of a new file. It is written in the folder `staging`
+/// first, where a crash leaves it out of sight; beside its place where that is on another file system.
 pub(super) fn write_whole(
     path: &Path,
     bytes: &[u8],
     permissions: Option<std::fs::Permissions>,
+    staging: &Path,
 ) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("no directory"))?;
     std::fs::create_dir_all(folder)?;
+    let staged = stage(bytes, permissions.clone(), staging)?;
+    match staged.persist(path) {
+        Err(e) if e.error.kind() == io::ErrorKind::CrossesDevices => {
+            stage(bytes, permissions, folder)?.persist(path).map(|_| ()).map_err(|e| e.error)
+        }
+        persisted => persisted.map(|_| ()).map_err(|e| e.error),
+    }
+}
+
+fn stage(
+    bytes: &[u8],
+    permissions: Option<std::fs::Permissions>,
+    folder: &Path,
+) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".overlay-");
+    builder.prefix(STAGED);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -196,5 +236,5 @@ pub(super) fn write_whole(
         file.as_file().set_permissions(permissions)?;
     }
     file.as_file().sync_all()?;
-    file.persist(path).map(|_| ()).map_err(|e| e.error)
+    Ok(file)
 }

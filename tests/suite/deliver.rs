@@ -396,43 +396,58 @@ fn killed_anywhere_the_next_run_finishes() {
         return skip("no strace");
     }
     let rounds: usize =
-        std::env::var("OVERLAY_KILL_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
-    let calls = ["write", "rename", "openat", "unlink", "link", "fsync", "mkdir"];
-    let mut hits: std::collections::BTreeMap<&str, (usize, usize)> =
-        std::collections::BTreeMap::new();
+        std::env::var("OVERLAY_KILL_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
     let lab = lab(1);
     lab.git("clone", &["config", "core.fsync", "all"]);
-    let mut digit = 0;
-    for round in 0..rounds {
-        for call in calls {
-            // Early calls, and ones deep in the work; each tracee counts for itself.
-            let at = if round % 2 == 0 { 1 + round } else { 1 + round * 7 };
-            digit = (digit + 1) % 8;
-            let wanted = pin("shop/app0", char::from(b'2' + digit));
-            let args: Vec<&str> = vec!["pin", "overlays/prod", &wanted, "--commit"];
-            let killed = kill_at(&lab, "clone", &args, call, at);
-            let entry = hits.entry(call).or_default();
-            entry.0 += 1;
-            entry.1 += usize::from(killed);
-            require_whole(&lab, call, at);
-            let next = overlay(&lab, "clone", &args);
-            assert_eq!(next.status, 0, "after a kill at {call} {at}: {}", next.json);
-            let status = lab.git("clone", &["status", "--porcelain"]);
-            assert_eq!(status, "", "after a kill at {call} {at}");
-            let content = lab.read(&format!("clone/{PROD}"));
-            assert!(
-                String::from_utf8_lossy(&content).contains(&digest(char::from(b'2' + digit))),
-                "{call} {at}"
-            );
-            assert!(!lab.path("clone/.git/overlay-delivery.json").exists());
+    let mut hits = std::collections::BTreeMap::new();
+    for (number, call) in KILL_CALLS.into_iter().enumerate() {
+        let most = calls_of_one_run(&lab, call, number);
+        let mut killed = 0;
+        for round in 0..rounds {
+            // Spread over all calls of the run; each process of it counts for itself.
+            let at = 1 + (round * most / rounds + number) % most.max(1);
+            killed += usize::from(kill_and_finish(&lab, call, at, round));
         }
+        hits.insert(call, (most, rounds, killed));
     }
     lab.require_sound("clone");
     #[allow(clippy::print_stderr, reason = "a number to be read")]
     {
-        eprintln!("kills (runs, of which killed): {hits:?}");
+        eprintln!("kills, by call: (calls of one process, runs, of which killed): {hits:?}");
     }
-    assert!(hits.values().any(|(_, killed)| *killed > 0), "nothing was ever killed: {hits:?}");
+    assert!(hits.values().any(|(_, _, killed)| *killed > 0), "nothing was ever killed: {hits:?}");
+}
+
+/// The calls of the system by which anything on disk changes.
+const KILL_CALLS: [&str; 7] = ["write", "rename", "openat", "unlink", "link", "fsync", "mkdir"];
+
+/// How often the busiest process of a whole run makes the call.
+fn calls_of_one_run(lab: &Lab, call: &str, number: usize) -> usize {
+    let digit = char::from_digit(u32::try_from(number % 2).unwrap() + 8, 10).unwrap();
+    let wanted = pin("shop/app0", digit);
+    kill_at(lab, "clone", &["pin", "overlays/prod", &wanted, "--commit"], call, 60_000);
+    let trace = fs::read_to_string(lab.path("trace")).unwrap();
+    let mut counts = std::collections::BTreeMap::new();
+    for line in trace.lines().filter(|line| line.contains(&format!("{call}("))) {
+        *counts.entry(line.split_whitespace().next().unwrap_or_default()).or_insert(0usize) += 1;
+    }
+    counts.values().copied().max().unwrap_or(0)
+}
+
+/// One run that is killed and the run after it; whether something was killed.
+fn kill_and_finish(lab: &Lab, call: &str, at: usize, round: usize) -> bool {
+    let digit = char::from_digit(u32::try_from(round % 6).unwrap() + 2, 10).unwrap();
+    let wanted = pin("shop/app0", digit);
+    let args = ["pin", "overlays/prod", &wanted, "--commit"];
+    let killed = kill_at(lab, "clone", &args, call, at);
+    require_whole(lab, call, at);
+    let next = overlay(lab, "clone", &args);
+    assert_eq!(next.status, 0, "after a kill at {call} {at}: {}", next.json);
+    assert_eq!(lab.git("clone", &["status", "--porcelain"]), "", "after a kill at {call} {at}");
+    let content = lab.read(&format!("clone/{PROD}"));
+    assert!(String::from_utf8_lossy(&content).contains(&digest(digit)), "{call} {at}");
+    assert!(!lab.path("clone/.git/overlay-delivery.json").exists());
+    killed
 }
 
 /// Whether something was killed.
