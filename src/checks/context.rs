@@ -1,5 +1,7 @@
 //! What a check may look at: the render, its parts by kind, and what surrounds it.
 
+use std::collections::HashMap;
+
 use super::Check;
 use super::finding::{Finding, Place, Spot, Subject};
 use super::model::application::{Application, Repository};
@@ -12,7 +14,8 @@ use super::model::reference::Makers;
 use super::model::selector::{Labels, labels_at};
 use super::model::workload::Workload;
 use super::model::{items_at, text_at, texts_at};
-use super::settings::Settings;
+use super::settings::{EXCEPTION_ANNOTATION, Settings};
+use crate::kustomize::node::Node;
 use crate::kustomize::{Origin, Rendered, Resource, SourceTree};
 
 /// One overlay to check.
@@ -48,7 +51,10 @@ pub struct Context<'a> {
     pub claims: Vec<Claim<'a>>,
     /// Who makes ConfigMaps and Secrets.
     pub makers: Makers<'a>,
-    services: Vec<Service<'a>>,
+    /// Objects that except themselves from checks by annotations.
+    pub excepting: Vec<&'a Resource>,
+    services: Services<'a>,
+    config_maps: HashMap<(String, &'a str), &'a Resource>,
 }
 
 impl<'a> Context<'a> {
@@ -72,7 +78,9 @@ impl<'a> Context<'a> {
             clusters: resources.iter().filter_map(Cluster::new).collect(),
             claims: resources.iter().filter_map(Claim::new).collect(),
             makers: Makers::of(resources),
-            services: resources.iter().filter_map(Service::new).collect(),
+            excepting: resources.iter().filter(|resource| excepts_itself(resource)).collect(),
+            services: Services::of(resources),
+            config_maps: resources.iter().rev().filter_map(config_map).collect(),
         }
     }
 
@@ -204,22 +212,13 @@ impl<'a> Context<'a> {
     /// The Service that sends requests to the pods of `workload`.
     #[must_use]
     pub fn service(&self, workload: &Workload<'_>) -> Option<&'a Resource> {
-        let fits = |service: &&Service<'a>| {
-            let has = |(key, value): (&&str, &&str)| workload.labels.get(key) == Some(value);
-            service.namespace == workload.namespace && service.selector.iter().all(has)
-        };
-        self.services.iter().find(fits).map(|service| service.resource)
+        self.services.selecting(workload)
     }
 
     /// The ConfigMap `name` in the namespace of `workload`.
     #[must_use]
     pub fn config_map(&self, workload: &Workload<'_>, name: &str) -> Option<&'a Resource> {
-        let id = workload.resource.current_id();
-        self.overlay.rendered.resources.iter().find(|resource| {
-            resource.kind() == "ConfigMap"
-                && resource.name() == name
-                && resource.current_id().is_namespace_equal(&id)
-        })
+        self.config_maps.get(&(workload.namespace.clone(), name)).copied()
     }
 
     /// The variables of `container` whose values the render shows, the ones that win last: from
@@ -270,22 +269,56 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A Service that selects pods.
+fn excepts_itself(resource: &Resource) -> bool {
+    let annotations = resource.node.lookup(&["metadata", "annotations"]).and_then(Node::as_map);
+    annotations.is_some_and(|map| {
+        map.entries().iter().any(|entry| entry.key.text.starts_with(EXCEPTION_ANNOTATION))
+    })
+}
+
+/// A ConfigMap by namespace and name.
+fn config_map(resource: &Resource) -> Option<((String, &str), &Resource)> {
+    let is_one = resource.kind() == "ConfigMap" && resource.api_version() == "v1";
+    let namespace = || resource.current_id().effective_namespace().to_owned();
+    is_one.then(|| ((namespace(), resource.name()), resource))
+}
+
+/// The Services that select pods, found by a label that they select.
+#[derive(Default)]
+struct Services<'a> {
+    all: Vec<Service<'a>>,
+    by_label: HashMap<(&'a str, &'a str), Vec<usize>>,
+}
+
 struct Service<'a> {
     resource: &'a Resource,
     namespace: String,
     selector: Labels<'a>,
 }
 
-impl<'a> Service<'a> {
-    fn new(resource: &'a Resource) -> Option<Self> {
-        let is_service = resource.kind() == "Service" && resource.api_version() == "v1";
-        let selector = labels_at(&resource.node, &["spec", "selector"]);
-        let namespace = || resource.current_id().effective_namespace().to_owned();
-        (is_service && !selector.is_empty()).then(|| Self {
-            resource,
-            namespace: namespace(),
-            selector,
-        })
+impl<'a> Services<'a> {
+    fn of(resources: &'a [Resource]) -> Self {
+        let mut services = Self::default();
+        let is_service = |r: &&Resource| r.kind() == "Service" && r.api_version() == "v1";
+        for resource in resources.iter().filter(is_service) {
+            let selector = labels_at(&resource.node, &["spec", "selector"]);
+            let Some((key, value)) = selector.first_key_value() else { continue };
+            services.by_label.entry((key, value)).or_default().push(services.all.len());
+            let namespace = resource.current_id().effective_namespace().to_owned();
+            services.all.push(Service { resource, namespace, selector });
+        }
+        services
+    }
+
+    /// The first Service that selects the pods of `workload`.
+    fn selecting(&self, workload: &Workload<'_>) -> Option<&'a Resource> {
+        let candidates = workload.labels.iter().filter_map(|(k, v)| self.by_label.get(&(*k, *v)));
+        let fits = |index: &&usize| {
+            let service = &self.all[**index];
+            let has = |(key, value): (&&str, &&str)| workload.labels.get(key) == Some(value);
+            service.namespace == workload.namespace && service.selector.iter().all(has)
+        };
+        let first = candidates.flatten().filter(fits).min()?;
+        Some(self.all[*first].resource)
     }
 }

@@ -225,10 +225,8 @@ fn accepted(context: &Context<'_>, finding: &Finding) -> Option<String> {
 
 fn annotated(context: &Context<'_>, finding: &Finding) -> Option<String> {
     let key = format!("{EXCEPTION_ANNOTATION}{}", finding.id);
-    let resources = context.overlay.rendered.resources.iter();
-    let object = resources
-        .filter(|resource| resource.name() == finding.resource.name)
-        .find(|resource| Subject::of(resource) == finding.resource)?;
+    let mut objects = context.excepting.iter();
+    let object = objects.find(|resource| Subject::of(resource) == finding.resource)?;
     let reason = object.annotation(&key)?.trim().to_owned();
     (!reason.is_empty()).then_some(reason)
 }

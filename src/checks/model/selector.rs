@@ -17,24 +17,26 @@ pub fn labels_at<'a>(node: &'a Node, path: &[&str]) -> Labels<'a> {
 }
 
 /// A label selector; `None` (no selector at all) selects nothing, an empty one everything.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Selector<'a> {
     node: Option<&'a Node>,
+    pairs: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Selector<'a> {
     /// The selector that is `node`.
     #[must_use]
     pub fn new(node: Option<&'a Node>) -> Self {
-        Self { node: node.filter(|node| !node.is_null()) }
+        let node = node.filter(|node| !node.is_null());
+        let pairs = node.map(|node| texts_at(node, &["matchLabels"])).unwrap_or_default();
+        Self { node, pairs }
     }
 
     /// Whether it is there and asks for nothing, so that it selects everything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.node.is_some_and(|node| {
-            texts_at(node, &["matchLabels"]).is_empty()
-                && items_at(node, &["matchExpressions"]).is_empty()
+            self.pairs.is_empty() && items_at(node, &["matchExpressions"]).is_empty()
         })
     }
 
@@ -42,8 +44,8 @@ impl<'a> Selector<'a> {
     #[must_use]
     pub fn matches(&self, labels: &Labels<'_>) -> bool {
         let Some(node) = self.node else { return false };
-        let is_equal = |(key, value): (&str, &str)| labels.get(key) == Some(&value);
-        texts_at(node, &["matchLabels"]).into_iter().all(is_equal)
+        let is_equal = |(key, value): &(&str, &str)| labels.get(key) == Some(value);
+        self.pairs.iter().all(is_equal)
             && items_at(node, &["matchExpressions"]).iter().all(|wanted| holds(wanted, labels))
     }
 
@@ -51,10 +53,8 @@ impl<'a> Selector<'a> {
     #[must_use]
     pub fn shown(&self) -> String {
         let Some(node) = self.node else { return "none".to_owned() };
-        let mut parts: Vec<String> = texts_at(node, &["matchLabels"])
-            .into_iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
+        let mut parts: Vec<String> =
+            self.pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
         for wanted in items_at(node, &["matchExpressions"]) {
             let field = |name| text_at(wanted, &[name]).unwrap_or_default();
             let values: Vec<&str> = values_of(wanted).collect();
