@@ -53,6 +53,7 @@ pub struct Context<'a> {
     pub makers: Makers<'a>,
     /// Objects that except themselves from checks by annotations.
     pub excepting: Vec<&'a Resource>,
+    guards: Vec<Vec<usize>>,
     services: Services<'a>,
     config_maps: HashMap<(String, &'a str), &'a Resource>,
 }
@@ -67,13 +68,17 @@ impl<'a> Context<'a> {
         repository: &'a Repository,
     ) -> Self {
         let resources = &overlay.rendered.resources;
+        let workloads: Vec<Workload<'a>> = resources.iter().filter_map(Workload::new).collect();
+        let mut budgets: Vec<Budget<'a>> = resources.iter().filter_map(Budget::new).collect();
+        let guards = match_budgets(&mut budgets, &workloads);
         Self {
             overlay,
             all,
             settings,
             repository,
-            workloads: resources.iter().filter_map(Workload::new).collect(),
-            budgets: resources.iter().filter_map(Budget::new).collect(),
+            workloads,
+            budgets,
+            guards,
             autoscalers: resources.iter().filter_map(Autoscaler::new).collect(),
             clusters: resources.iter().filter_map(Cluster::new).collect(),
             claims: resources.iter().filter_map(Claim::new).collect(),
@@ -174,10 +179,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether `budget` selects the pods of `workload`.
-    #[must_use]
-    pub fn selects(&self, budget: &Budget<'_>, workload: &Workload<'_>) -> bool {
-        budget.namespace == workload.namespace && budget.selector.matches(&workload.labels)
+    /// The budgets that select the pods of the workload at `position`.
+    pub fn budgets_of(&self, position: usize) -> impl Iterator<Item = &Budget<'a>> {
+        self.guards[position].iter().map(|index| &self.budgets[*index])
     }
 
     /// The workloads whose pods `budget` selects.
@@ -185,7 +189,7 @@ impl<'a> Context<'a> {
         &'c self,
         budget: &'c Budget<'a>,
     ) -> impl Iterator<Item = &'c Workload<'a>> {
-        self.workloads.iter().filter(|workload| self.selects(budget, workload))
+        budget.workloads.iter().map(|index| &self.workloads[*index])
     }
 
     /// The Clusters of whose pods `budget` selects some.
@@ -267,6 +271,31 @@ impl<'a> Context<'a> {
         };
         self.repository.applications.iter().filter(deploys).collect()
     }
+}
+
+/// Fills in the workloads that each budget selects, and gives the budgets of each workload.
+fn match_budgets(budgets: &mut [Budget<'_>], workloads: &[Workload<'_>]) -> Vec<Vec<usize>> {
+    let mut by_label: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+    for (index, workload) in workloads.iter().enumerate() {
+        for (key, value) in &workload.labels {
+            by_label.entry((*key, *value)).or_default().push(index);
+        }
+    }
+    let everybody: Vec<usize> = (0..workloads.len()).collect();
+    let mut guards = vec![Vec::new(); workloads.len()];
+    for (number, budget) in budgets.iter_mut().enumerate() {
+        let candidates = match budget.selector.needed_label() {
+            Some(label) => by_label.get(&label).map_or(&[][..], Vec::as_slice),
+            None => &everybody,
+        };
+        let is_selected = |workload: &Workload<'_>| {
+            budget.namespace == workload.namespace && budget.selector.matches(&workload.labels)
+        };
+        let selected = candidates.iter().copied().filter(|index| is_selected(&workloads[*index]));
+        budget.workloads = selected.collect();
+        budget.workloads.iter().for_each(|index| guards[*index].push(number));
+    }
+    guards
 }
 
 fn excepts_itself(resource: &Resource) -> bool {

@@ -8,10 +8,13 @@ pub(super) const CHECK: Check = Check { id: CheckId("pdb-missing"), severity: Se
 
 fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for workload in context.workloads.iter().filter(|workload| workload.is_scaled()) {
+    for (position, workload) in context.workloads.iter().enumerate() {
+        if !workload.is_scaled() {
+            continue;
+        }
         let replicas = context.least_replicas(workload);
         let Some(service) = context.service(workload) else { continue };
-        let has_budget = context.budgets.iter().any(|budget| context.selects(budget, workload));
+        let has_budget = context.budgets_of(position).next().is_some();
         if has_budget || replicas < 2 || workload.replicas() == 0 {
             continue;
         }

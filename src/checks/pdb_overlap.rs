@@ -10,10 +10,11 @@ pub(super) const CHECK: Check =
 
 fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for workload in context.workloads.iter().filter(|w| w.is_scaled() && w.replicas() > 0) {
-        let budgets = context.budgets.iter();
-        let here: Vec<&Budget<'_>> =
-            budgets.filter(|budget| context.selects(budget, workload)).collect();
+    for (position, workload) in context.workloads.iter().enumerate() {
+        if !workload.is_scaled() || workload.replicas() == 0 {
+            continue;
+        }
+        let here: Vec<&Budget<'_>> = context.budgets_of(position).collect();
         if let [first, second, ..] = here[..] {
             let message = format!(
                 "the pods of {} belong to {} disruption budgets, {} and {}: eviction of a pod with more than one budget always fails, whatever they allow",

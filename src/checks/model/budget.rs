@@ -21,6 +21,8 @@ pub struct Budget<'a> {
     pub min_available: Option<Amount>,
     /// `maxUnavailable`.
     pub max_unavailable: Option<Amount>,
+    /// The workloads whose pods it selects, by their position among those of the render.
+    pub workloads: Vec<usize>,
 }
 
 /// What a budget comes to when all its pods are healthy.
@@ -50,6 +52,7 @@ impl<'a> Budget<'a> {
             selector: Selector::new(resource.node.lookup(&["spec", "selector"])),
             min_available: amount("minAvailable"),
             max_unavailable: amount("maxUnavailable"),
+            workloads: Vec::new(),
         })
     }
 

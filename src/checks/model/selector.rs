@@ -40,6 +40,12 @@ impl<'a> Selector<'a> {
         })
     }
 
+    /// A label that everything selected must have, if there is one that is told.
+    #[must_use]
+    pub fn needed_label(&self) -> Option<(&'a str, &'a str)> {
+        self.pairs.first().copied()
+    }
+
     /// Whether `labels` fit.
     #[must_use]
     pub fn matches(&self, labels: &Labels<'_>) -> bool {
