@@ -232,4 +232,5 @@ def main():
     sys.exit(1 if counts["wrong"] or share < 98 else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -9,6 +9,7 @@ mod edit;
 mod look;
 mod options;
 mod pin;
+mod promote;
 mod restart;
 mod set;
 mod usage;
@@ -59,6 +60,7 @@ enum Command {
     Pin(pin::PinArgs),
     Set(set::SetArgs),
     Restart(restart::RestartArgs),
+    Promote(promote::PromoteArgs),
 }
 
 impl Command {
@@ -74,6 +76,7 @@ impl Command {
             Self::Pin(_) => "pin",
             Self::Set(args) => args.name(),
             Self::Restart(_) => "restart",
+            Self::Promote(_) => "promote",
         }
     }
 
@@ -89,6 +92,7 @@ impl Command {
             Self::Pin(args) => ops::pin::run(context, &args.to_request(context)?),
             Self::Set(args) => args.run(context),
             Self::Restart(args) => args.run(context),
+            Self::Promote(args) => ops::promote::run(context, &args.to_request()?),
         }
     }
 

@@ -86,6 +86,8 @@ catalogue! {
         "A key of `--digests` fits images of several repositories. Use a whole name; the candidates are listed.";
     AMBIGUOUS_NAME = "ambiguous-name", Refused,
         "A name fits more than one rendered resource. Write it as KIND/NAME or KIND.GROUP/NAME; the candidates are listed.";
+    ASYMMETRIC = "asymmetric", Refused,
+        "The two overlays do not render the same images. `--allow-missing` promotes what both render, `--only` some of it.";
     BRANCH_CHECKED_OUT = "branch-checked-out", Refused,
         "The branch is checked out in another work tree, which moving it would leave behind.";
     BRANCH_DIVERGED = "branch-diverged", Refused,
@@ -162,6 +164,8 @@ catalogue! {
         "A tag has to stand beside the digest, or was asked for, and there is none; or the reverse.";
     TURNS_ON_UNPINNED = "turns-on-unpinned", Refused,
         "A workload would be turned on with an image that is not pinned. `--allow-unpinned` allows it.";
+    UNPINNED_SOURCE = "unpinned-source", Refused,
+        "An image of the source has a tag alone, or a placeholder, so that there is no pin to promote.";
     UNREADABLE_FILE = "unreadable-file", Refused,
         "A file cannot be read: a loop of links, a device, a link that leads nowhere, a missing right, or a name that is not UTF-8.";
     UNSEEN_IMAGE = "unseen-image", Refused,

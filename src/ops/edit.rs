@@ -30,12 +30,19 @@ pub struct EditRequest {
 /// # Errors
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &EditRequest) -> Result<Report, Error> {
-    let outcome = edit(context, request);
+    let outcome = run_as(context, request, request.change.command());
     outcome.map_err(|e| with_address(context, &request.overlays, &request.change, e))
 }
 
-fn edit(context: &Context, request: &EditRequest) -> Result<Report, Error> {
-    let command = request.change.command();
+/// As [`run`], as a part of another command.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn run_as(
+    context: &Context,
+    request: &EditRequest,
+    command: &str,
+) -> Result<Report, Error> {
     if let (Some(delivery), false) = (&request.delivery, request.dry_run) {
         let delivered = deliver::run(context, &request.overlays, &request.change, delivery)?;
         return Ok(delivered.into_report(command));

@@ -17,6 +17,7 @@ pub mod list;
 mod overlay;
 pub mod pin;
 pub mod preflight;
+pub mod promote;
 mod remote;
 #[cfg(feature = "git")]
 mod remote_bases;

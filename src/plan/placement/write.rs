@@ -150,7 +150,8 @@ fn set_field(document: &mut Document, wish: &Wish) -> Result<(), Refusal> {
         match (is_there, step) {
             (true, _) => at = next,
             (false, Field::Key(key)) => {
-                let below = nested(&steps[depth + 1..], &value);
+                let Value::Map(mut pairs) = nested(&steps[depth..], &value) else { return Ok(()) };
+                let below = pairs.pop().map_or(Value::Null, |(_, below)| below);
                 return document.insert_key(&at, key, &below, &Position::End);
             }
             (false, _) => return document.append(&at, &nested(&steps[depth + 1..], &value)),
@@ -163,7 +164,12 @@ fn set_field(document: &mut Document, wish: &Wish) -> Result<(), Refusal> {
 fn nested(steps: &[Field], value: &Value) -> Value {
     match steps.split_first() {
         None => value.clone(),
-        Some((Field::Key(key), rest)) => Value::map([(&**key, nested(rest, value))]),
+        Some((Field::Key(key), rest)) => {
+            let below = nested(rest, value);
+            let is_list = matches!(rest.first(), Some(Field::Named(_) | Field::Index(_)));
+            let below = if is_list { Value::Seq(vec![below]) } else { below };
+            Value::map([(&**key, below)])
+        }
         Some((Field::Named(name), rest)) => {
             let mut pairs = vec![("name".to_owned(), Value::str(&**name))];
             if let Value::Map(more) = nested(rest, value) {
