@@ -3,12 +3,14 @@
 //! A [`Change`] is made from arguments alone and knows no file and no rendered resource. `plan` turns it
 //! into edits, `verify` compares it with what the edits did; neither sees the other.
 
+mod bump;
 mod digests;
 mod image;
 mod key;
 mod lever;
 mod wish;
 
+pub use bump::BumpBase;
 pub use digests::{DigestsError, parse_assignment, parse_digests};
 pub use image::{Pin, PinImages, PinValue, PinValueError, TagChoice};
 pub use key::{Found, Key, KeyError};
@@ -37,6 +39,8 @@ pub enum Change {
     SetFields(SetFields),
     /// Workloads roll without another change.
     Restart(Restart),
+    /// A remote base goes to another version.
+    BumpBase(BumpBase),
 }
 
 impl Change {
@@ -52,6 +56,7 @@ impl Change {
             Self::SetResources(_) => "set resources",
             Self::SetFields(_) => "set field",
             Self::Restart(_) => "restart",
+            Self::BumpBase(_) => "bump",
         }
     }
 }

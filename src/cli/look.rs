@@ -1,14 +1,13 @@
 //! The commands that look and change nothing: `list`, `images`, `show`, `build`, `explain`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Args;
 
-use super::options::OverlayArgs;
-use crate::error::Error;
+use super::options::{OverlayArgs, SeveralOverlays};
+use crate::ops::build::BuildRequest;
 use crate::ops::show::ShowRequest;
-use crate::ops::{self, Context};
-use crate::report::Report;
 
 /// List every overlay, base and component, with who uses whom.
 #[derive(Clone, Debug, Args)]
@@ -32,20 +31,24 @@ impl ListArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct BuildArgs {
     #[command(flatten)]
-    overlays: OverlayArgs,
+    overlays: SeveralOverlays,
 
     /// Build what this revision of the repository holds, not the files on disk.
     #[arg(long, value_name = "REV", allow_hyphen_values = true)]
     at: Option<String>,
+
+    /// Write PATH.yaml below DIR for the overlay at each PATH, in place of standard output.
+    #[arg(long, value_name = "DIR")]
+    output_dir: Option<PathBuf>,
 }
 
 impl BuildArgs {
-    /// Builds.
-    pub(crate) fn run(&self, context: &Context) -> Result<Report, Error> {
-        let overlays = self.overlays.all();
-        match &self.at {
-            Some(revision) => ops::build::run_at(context, &overlays, revision),
-            None => ops::build::run(context, &overlays),
+    /// The request.
+    pub(crate) fn to_request(&self) -> BuildRequest {
+        BuildRequest {
+            overlays: self.overlays.all(),
+            at: self.at.clone(),
+            output: self.output_dir.clone(),
         }
     }
 }

@@ -3,7 +3,11 @@
 //! The doc comments of the structs are the reference that `--help` prints. Each command is a file
 //! with its arguments and a `to_request`; what the command does lives in [`crate::ops`].
 
+#[cfg(feature = "git")]
+mod bump;
 mod check;
+#[cfg(feature = "git")]
+mod compare;
 mod deliver;
 mod edit;
 mod look;
@@ -55,6 +59,12 @@ enum Command {
     Images(look::ImagesArgs),
     Show(look::ShowArgs),
     Build(look::BuildArgs),
+    #[cfg(feature = "git")]
+    Bump(bump::BumpArgs),
+    #[cfg(feature = "git")]
+    Diff(compare::DiffArgs),
+    #[cfg(feature = "git")]
+    Affected(compare::AffectedArgs),
     Check(check::CheckArgs),
     Explain(look::ExplainArgs),
     Pin(pin::PinArgs),
@@ -71,6 +81,12 @@ impl Command {
             Self::Images(_) => "images",
             Self::Show(_) => "show",
             Self::Build(_) => "build",
+            #[cfg(feature = "git")]
+            Self::Bump(_) => "bump",
+            #[cfg(feature = "git")]
+            Self::Diff(_) => "diff",
+            #[cfg(feature = "git")]
+            Self::Affected(_) => "affected",
             Self::Check(_) => "check",
             Self::Explain(_) => "explain",
             Self::Pin(_) => "pin",
@@ -87,7 +103,13 @@ impl Command {
             Self::List(args) => ops::list::run(context, &args.directories()),
             Self::Images(args) => ops::images::run(context, &args.overlays(), args.flags()),
             Self::Show(args) => ops::show::run(context, &args.to_request()),
-            Self::Build(args) => args.run(context),
+            Self::Build(args) => ops::build::run(context, &args.to_request()),
+            #[cfg(feature = "git")]
+            Self::Bump(args) => ops::bump::run(context, &args.to_request(context)?),
+            #[cfg(feature = "git")]
+            Self::Diff(args) => ops::diff::run(context, &args.to_request(output)?),
+            #[cfg(feature = "git")]
+            Self::Affected(args) => ops::affected::run(context, &args.to_request(output)?),
             Self::Explain(args) => ops::explain::run(args.id()),
             Self::Pin(args) => ops::pin::run(context, &args.to_request(context)?),
             Self::Set(args) => args.run(context),
@@ -101,10 +123,15 @@ impl Command {
         self.name() == "set drain"
     }
 
-    /// The forms for machines other than JSON are those of `check`.
+    /// The forms for machines other than JSON are those of `check`; comparisons have Markdown.
     fn require_form(&self, output: OutputFormat) -> Result<(), Error> {
-        let is_common = matches!(output, OutputFormat::Human | OutputFormat::Json);
-        if is_common || matches!(self, Self::Check(_)) {
+        let has_form = match (self, output) {
+            (_, OutputFormat::Human | OutputFormat::Json) | (Self::Check(_), _) => true,
+            #[cfg(feature = "git")]
+            (Self::Diff(_) | Self::Affected(_), form) => form == OutputFormat::Markdown,
+            _ => false,
+        };
+        if has_form {
             return Ok(());
         }
         let message = format!("`{}` has no such form of its result", self.name());

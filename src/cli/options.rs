@@ -103,6 +103,25 @@ impl OverlayArgs {
     }
 }
 
+/// The overlays of a command that has no other positional arguments.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SeveralOverlays {
+    /// The overlays: directories, kustomization files in them, or quoted patterns such as 'overlays/*'.
+    #[arg(value_name = "OVERLAY", required = true)]
+    overlays: Vec<OsString>,
+
+    /// One more overlay; may be given again.
+    #[arg(long = "overlay", value_name = "OVERLAY")]
+    more: Vec<OsString>,
+}
+
+impl SeveralOverlays {
+    /// All of them, in the order typed.
+    pub(crate) fn all(&self) -> Vec<OsString> {
+        self.overlays.iter().chain(&self.more).cloned().collect()
+    }
+}
+
 /// `--output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {

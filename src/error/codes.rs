@@ -134,12 +134,16 @@ catalogue! {
         "The workload is held at 0 replicas on purpose. `--turn-on` turns it on.";
     INVALID_DIGEST = "invalid-digest", Refused,
         "A value carries no digest that may be written: a bare tag, a short digest, upper case, another algorithm, or sixty-four zeros.";
+    NEW_KINDS = "new-kinds", Refused,
+        "The new version of a base brings objects of kinds that there were none of, for which the cluster may lack something. `--accept-kind` accepts one.";
     NO_EFFECT = "no-effect", Refused,
         "The edit would not change what is rendered: something later decides the value. Nothing was written.";
     NO_ENTRY = "no-entry", Refused,
         "No `images:` entry of the overlay decides the image, and `--no-add` forbids a new one.";
     NO_PLACE = "no-place", Refused,
         "The field is one that `images:` does not reach, and nothing that this overlay may say would set it.";
+    NO_REMOTE_BASE = "no-remote-base", Refused,
+        "The overlay names no remote base, or none with that address, so there is none to move.";
     NO_SUCH_IMAGE = "no-such-image", Refused,
         "A key of `--digests` names nothing that is rendered. The nearest names are listed.";
     NO_SUCH_WORKLOAD = "no-such-workload", Refused,
@@ -156,10 +160,16 @@ catalogue! {
         "A HorizontalPodAutoscaler or a KEDA ScaledObject owns the number of replicas. `--override-owner` writes it all the same.";
     PLACEHOLDER = "placeholder", Refused,
         "The image is pinned to sixty-four zeros, which fail closed on purpose. `--replace-placeholder` replaces them.";
+    REFS_LEFT_BEHIND = "refs-left-behind", Refused,
+        "Another file that the overlay uses names the same base at another version, and it is not among the files edited. Each line is named.";
+    SEVERAL_BASES = "several-bases", Refused,
+        "The overlay stands on several remote repositories. `--repository` names one by a part of its address.";
     SEVERAL_ENTRIES = "several-entries", Refused,
         "Two `images:` entries of the overlay speak of one repository. Both are named; name one of them by its own `name`, or remove one.";
     SHORTENS_DRAIN = "shortens-drain", Refused,
         "The drain, or the grace, would become shorter. `--shorten` allows it.";
+    STATEFUL_REMOVAL = "stateful-removal", Refused,
+        "Objects that hold data would no longer be rendered. `--allow-removal KIND/NAME` allows each.";
     TAG_NEEDED = "tag-needed", Refused,
         "A tag has to stand beside the digest, or was asked for, and there is none; or the reverse.";
     TURNS_ON_UNPINNED = "turns-on-unpinned", Refused,

@@ -1,6 +1,8 @@
 //! Where a value comes from: the file and line that decided it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A file of a source tree, as a small number; [`FileTable`] has its path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,27 +37,46 @@ impl Origin {
 }
 
 /// The paths of the files that [`FileId`]s stand for. Identity 0 is no file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FileTable {
-    paths: Vec<Arc<str>>,
+    paths: HashMap<FileId, Arc<str>>,
+    numbers: FileNumbers,
 }
 
-impl Default for FileTable {
-    fn default() -> Self {
-        Self { paths: vec![Arc::from("")] }
+/// Gives files their numbers; copies go on where the others stopped, so that no number is given twice.
+#[derive(Clone, Debug, Default)]
+pub struct FileNumbers {
+    given: Arc<AtomicU32>,
+}
+
+impl FileNumbers {
+    fn next(&self) -> FileId {
+        FileId(self.given.fetch_add(1, Ordering::Relaxed).saturating_add(1))
     }
 }
 
 impl FileTable {
+    /// No files yet; those to come are numbered by `numbers`.
+    #[must_use]
+    pub fn numbered_by(numbers: FileNumbers) -> Self {
+        Self { paths: HashMap::new(), numbers }
+    }
+
     /// Adds `path` as a new file.
     pub fn add(&mut self, path: Arc<str>) -> FileId {
-        self.paths.push(path);
-        FileId(u32::try_from(self.paths.len() - 1).unwrap_or(0))
+        let id = self.numbers.next();
+        self.adopt(id, path);
+        id
+    }
+
+    /// Adds a file that has its number from the same [`FileNumbers`].
+    pub fn adopt(&mut self, id: FileId, path: Arc<str>) {
+        self.paths.insert(id, path);
     }
 
     /// The path of `file`, relative to the boundary; empty for [`FileId::NONE`].
     #[must_use]
     pub fn path(&self, file: FileId) -> &str {
-        self.paths.get(file.0 as usize).map_or("", |path| path)
+        self.paths.get(&file).map_or("", |path| path)
     }
 }

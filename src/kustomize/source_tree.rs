@@ -6,15 +6,23 @@
 //! reference.
 
 mod crawl;
+mod difference;
 mod edit;
+mod reach;
+mod shared;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::error::{BuildError, BuildErrorKind};
 use super::files::{Files, FilesError};
+use super::node::Node;
 use super::origin::{FileId, FileTable};
 use super::types::Kustomization;
+
+pub use edit::EditedFiles;
+pub use shared::SharedSources;
 
 /// The names of a kustomization file, in kustomize's order.
 pub const KUSTOMIZATION_FILES: [&str; 3] =
@@ -57,6 +65,29 @@ pub struct SourceFile {
     pub id: FileId,
     /// Its content.
     pub bytes: Arc<[u8]>,
+    /// Its objects, once they were read a second time.
+    objects: OnceLock<Result<Vec<Node>, BuildError>>,
+    was_read: AtomicBool,
+}
+
+impl SourceFile {
+    /// The file at `path`, which is `id` in the tables of its trees.
+    #[must_use]
+    pub fn new(path: Arc<str>, id: FileId, bytes: Arc<[u8]>) -> Self {
+        Self { path, id, bytes, objects: OnceLock::new(), was_read: AtomicBool::new(false) }
+    }
+
+    /// What `read` makes of it: made each time, until it is wanted again, for most files of a run
+    /// are read once and what is kept takes far more room than the text.
+    pub(crate) fn objects(
+        &self,
+        read: impl Fn(&Self) -> Result<Vec<Node>, BuildError>,
+    ) -> Result<Vec<Node>, BuildError> {
+        match self.was_read.swap(true, Ordering::Relaxed) {
+            false => read(self),
+            true => self.objects.get_or_init(|| read(self)).clone(),
+        }
+    }
 }
 
 /// What stands at a path of a tree.
@@ -97,6 +128,10 @@ pub struct SourceTree {
     kustomizations: BTreeMap<String, ReadKustomization>,
     table: FileTable,
     remotes: Arc<BTreeMap<String, String>>,
+    /// What it shares with the other trees of its version.
+    shared: Option<Arc<SharedSources>>,
+    /// The paths whose texts are not those of that version.
+    edited: Arc<Vec<String>>,
 }
 
 impl SourceTree {
@@ -120,6 +155,27 @@ impl SourceTree {
         remotes: BTreeMap<String, String>,
     ) -> Result<Self, LoadError> {
         let mut tree = Self { remotes: Arc::new(remotes), ..Self::default() };
+        tree.add_overlay(files, overlay)?;
+        Ok(tree)
+    }
+
+    /// As [`SourceTree::load_with_remotes`], for one of many overlays of one version: what another
+    /// tree with the same `shared` has read is not read again.
+    ///
+    /// # Errors
+    /// As [`SourceTree::load`].
+    pub fn load_sharing(
+        files: &dyn Files,
+        overlay: &str,
+        remotes: BTreeMap<String, String>,
+        shared: &Arc<SharedSources>,
+    ) -> Result<Self, LoadError> {
+        let mut tree = Self {
+            remotes: Arc::new(remotes),
+            table: shared.file_table(),
+            shared: Some(Arc::clone(shared)),
+            ..Self::default()
+        };
         tree.add_overlay(files, overlay)?;
         Ok(tree)
     }

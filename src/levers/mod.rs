@@ -58,13 +58,13 @@ impl Resolved {
     }
 }
 
-/// What `change` comes to on the render of `context`; nothing for a change of images.
+/// What `change` comes to on the render of `context`; nothing for a change of images or of a base.
 ///
 /// # Errors
 /// [`LeverError`] for what must not be done.
 pub fn resolve(change: &Change, context: &Context<'_>) -> Result<Resolved, LeverError> {
     match change {
-        Change::PinImages(_) => Ok(Resolved::default()),
+        Change::PinImages(_) | Change::BumpBase(_) => Ok(Resolved::default()),
         Change::SetReplicas(change) => replicas::resolve(change, context),
         Change::SetStrategy(change) => strategy::resolve(change, context),
         Change::SetInstances(change) => instances::resolve(change, context),

@@ -1,10 +1,12 @@
 //! The spine of every edit: load, render, plan, prove, write, report. One call a stage, no decision of
 //! its own; nothing is written before every overlay is proven.
 
+#[cfg(feature = "git")]
+mod bump;
 mod consequences;
 mod fields;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::Context;
 use super::overlay::LoadedOverlay;
@@ -14,7 +16,9 @@ use crate::checks::Delta;
 use crate::discover::DiskFiles;
 use crate::edit::{FileChange, unified_diff};
 use crate::error::{Error, Location, codes};
-use crate::kustomize::{FieldPath, Files, ImageUse, Resource, Step, UseKind, find_image_uses};
+use crate::kustomize::{
+    FieldPath, Files, ImageUse, Resource, SourceTree, Step, UseKind, find_image_uses,
+};
 use crate::plan::{self, ImagesEntry, Note, Plan, PlanError, layer};
 use crate::report::change::{ChangeReport, Delivered, FileReport, OverlayReport, Status};
 use crate::verify::{Effect, measure_effect, verify_fields, verify_pins};
@@ -64,20 +68,23 @@ pub(crate) fn prove_change(
     editable: &[Editable],
     change: &Change,
 ) -> Result<Proven, Error> {
-    let mut planned = Vec::new();
-    for overlay in editable {
-        let overlay = LoadedOverlay::load(files, overlay, context)?;
-        planned.push(match change {
-            Change::PinImages(pins) => plan_pins(overlay, pins)?,
-            _ => fields::plan(context, overlay, change)?,
-        });
+    #[cfg(feature = "git")]
+    if let Change::BumpBase(bump) = change {
+        return bump::prove(context, files, editable, bump);
     }
+    let plan = |overlay: &Editable| {
+        let overlay = LoadedOverlay::load(files, overlay, context)?;
+        match change {
+            Change::PinImages(pins) => plan_pins(overlay, pins),
+            _ => fields::plan(context, overlay, change),
+        }
+    };
+    let mut planned = context.for_each_of(editable, plan)?;
     refuse_unmatched(&mut planned)?;
     let texts = merged_texts(&planned)?;
-    let mut overlays = Vec::new();
-    for planned in &planned {
-        overlays.push(prove(context, planned, &texts)?);
-    }
+    let mut overlays = context.for_each_of(&planned, |planned| {
+        prove(context, planned, &texts_reached(planned.overlay.tree(), &texts))
+    })?;
     #[cfg(feature = "git")]
     if let Some(first) = overlays.first_mut() {
         first.notes.extend(context.remote_notes());
@@ -252,6 +259,19 @@ fn merged_texts(planned: &[Planned<'_>]) -> Result<Vec<(String, String)>, Error>
     Ok(merged.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect())
 }
 
+/// Those of `texts`, which are in the order of their paths, that the build of `tree` may read: a
+/// kustomization reads files of its own directory only.
+fn texts_reached(tree: &SourceTree, texts: &[(String, String)]) -> Vec<(String, String)> {
+    let mut reached: BTreeMap<&str, &str> = BTreeMap::new();
+    for (directory, _) in tree.kustomizations() {
+        let below = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+        let start = texts.partition_point(|(path, _)| **path < *below);
+        let within = texts[start..].iter().take_while(|(path, _)| path.starts_with(&below));
+        reached.extend(within.map(|(path, text)| (&**path, &**text)));
+    }
+    reached.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
+}
+
 fn prove(
     context: &Context,
     planned: &Planned<'_>,
@@ -285,6 +305,7 @@ fn prove(
         effect,
         findings,
         notes,
+        moved: None,
     })
 }
 
@@ -314,10 +335,13 @@ fn diffs(planned: &Planned<'_>) -> Result<Vec<FileReport>, Error> {
 }
 
 fn new_texts(planned: &[Planned<'_>], texts: Vec<(String, String)>) -> Vec<NewText> {
-    let before = |path: &str| {
-        let file = planned.iter().find_map(|p| p.overlay.tree().file(path))?;
-        Some(file.bytes.to_vec())
-    };
+    let mut old: HashMap<&str, &[u8]> = HashMap::new();
+    for planned in planned {
+        let files =
+            planned.plan.texts.iter().filter_map(|(path, _)| planned.overlay.tree().file(path));
+        old.extend(files.map(|file| (&*file.path, &*file.bytes)));
+    }
+    let before = |path: &str| old.get(path).map(|bytes| bytes.to_vec());
     let new = |(path, text): (String, String)| NewText {
         before: before(&path),
         path,

@@ -8,7 +8,7 @@ use crate::discover::{self, DiskFiles};
 use crate::error::Error;
 use crate::kustomize::SourceTree;
 use crate::kustomize::remote;
-use crate::kustomize::types::{Kind, Kustomization, Located};
+use crate::kustomize::types::Kind;
 use crate::report::Report;
 use crate::report::list::{Listed, ListedKind, Listing};
 
@@ -90,7 +90,7 @@ impl Graph {
         let mut uses = BTreeSet::new();
         match tree.kustomization(directory) {
             Some(read) => {
-                for reference in references(&read.kustomization) {
+                for reference in read.kustomization.directory_references() {
                     if remote::is_remote(&reference.text) {
                         remote.push(reference.text.to_string());
                     } else if let Some(used) = tree.directory_from(directory, &reference.text) {
@@ -136,16 +136,4 @@ impl Graph {
             })
             .collect()
     }
-}
-
-/// What may name another kustomization.
-fn references(kustomization: &Kustomization) -> impl Iterator<Item = &Located> {
-    kustomization
-        .resources
-        .iter()
-        .chain(&kustomization.bases)
-        .chain(&kustomization.components)
-        .chain(&kustomization.generators)
-        .chain(&kustomization.transformers)
-        .chain(&kustomization.validators)
 }

@@ -3,18 +3,27 @@
 //! A use case takes a [`Context`] and a request and gives a [`crate::report::Report`], or the
 //! [`Error`] that ended it. Must not know arguments (`cli`) or terminals (`ui`).
 
+#[cfg(feature = "git")]
+pub mod affected;
 pub mod build;
+#[cfg(feature = "git")]
+pub mod bump;
 mod change;
 pub mod check;
 mod check_pins;
 pub mod deliver;
+#[cfg(feature = "git")]
+pub mod diff;
 pub mod edit;
 mod elsewhere;
+#[cfg(feature = "git")]
+pub mod ends;
 pub mod explain;
 pub mod images;
 pub mod input;
 pub mod list;
 mod overlay;
+pub mod parallel;
 pub mod pin;
 pub mod preflight;
 pub mod promote;
@@ -25,6 +34,7 @@ pub mod render;
 #[cfg(feature = "git")]
 mod revision;
 pub mod show;
+mod version;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -54,6 +64,8 @@ pub struct Context {
     pub environment: Environment,
     /// `--offline`: remote bases come from the cache alone.
     pub offline: bool,
+    /// Who is told how far long work has gone.
+    pub progress: Option<std::sync::Arc<dyn parallel::Progress>>,
     #[cfg(feature = "git")]
     remotes: std::sync::Arc<remote_bases::Remotes>,
     settings: OnceLock<Settings>,

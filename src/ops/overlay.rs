@@ -103,13 +103,8 @@ impl<'a> LoadedOverlay<'a> {
     /// What the checks find in `after`, rendered from `tree`, and not in what it renders as it
     /// stands, and the other way round.
     pub(crate) fn findings_delta(&self, tree: &SourceTree, after: &Rendered) -> Delta {
-        let settings = self.context.check_settings();
-        let directory = self.tree.overlay();
-        let findings = |tree: &SourceTree, rendered: &Rendered| {
-            let view = CheckedView { directory, rendered, tree };
-            checks::run(view, &[view], &settings, &Repository::default()).findings
-        };
-        checks::compare(&findings(&self.tree, &self.before), &findings(tree, after))
+        let before = (&self.tree, &self.before);
+        self.context.findings_between(before, (tree, after))
     }
 
     /// The images as they arrive at this overlay's `images:`, and which fields those reach: the same
@@ -206,6 +201,24 @@ impl<'a> LoadedOverlay<'a> {
         let message = "nothing can be rendered without the remote bases of the overlay";
         let error = Error::new(codes::NOT_BUILDABLE, message).at(Location::file(self.file.clone()));
         Err(error.cause(cause))
+    }
+}
+
+impl Context {
+    /// What the checks find in the second render of an overlay and not in the first, and the other way
+    /// round; each with the files that it was made of.
+    pub(crate) fn findings_between(
+        &self,
+        before: (&SourceTree, &Rendered),
+        after: (&SourceTree, &Rendered),
+    ) -> Delta {
+        let settings = self.check_settings();
+        let directory = before.0.overlay();
+        let findings = |(tree, rendered): (&SourceTree, &Rendered)| {
+            let view = CheckedView { directory, rendered, tree };
+            checks::run(view, &[view], &settings, &Repository::default()).findings
+        };
+        checks::compare(&findings(before), &findings(after))
     }
 }
 

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use super::Context;
 use super::list;
+use super::version::Version;
 use crate::discover::{DiskFiles, Located};
 use crate::error::{Error, codes};
 use crate::kustomize::types::Kind;
@@ -51,17 +52,16 @@ impl Context {
         disk: Option<&DiskFiles>,
         located: Vec<Located>,
     ) -> Result<Vec<Editable>, Error> {
-        let mut editable = Vec::new();
-        for located in located {
-            let overlay = Editable::load(self, files, located)?;
-            let Editable { located, tree } = &overlay;
+        let version = Version::new(self, files);
+        let load = |located: &Located| {
+            let tree = version.load(&located.directory)?;
             let kind = tree.kustomization(&located.directory).map(|k| k.kustomization.file_kind());
             match kind {
-                Some(Kind::Component) => editable.extend(self.through_users(files, disk, located)?),
-                _ => editable.push(overlay),
+                Some(Kind::Component) => self.through_users(files, disk, located),
+                _ => Ok(vec![Editable { located: located.clone(), tree }]),
             }
-        }
-        Ok(editable)
+        };
+        Ok(self.for_each_of(&located, load)?.into_iter().flatten().collect())
     }
 
     /// The Component `located` once for each overlay of the repository that uses it.

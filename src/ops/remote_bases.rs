@@ -8,7 +8,7 @@ use super::Context;
 use crate::error::{Error, Location, codes};
 use crate::git::{self, LockFile, Pinning, RemoteBases, RevisionFiles};
 use crate::kustomize::remote::{GitUrl, MOUNT_PREFIX, mount_of};
-use crate::kustomize::{Entry, Files, FilesError, SourceTree};
+use crate::kustomize::{Entry, Files, FilesError, SharedSources, SourceTree};
 use crate::plan::Note;
 
 /// How often bases of bases are followed.
@@ -19,6 +19,8 @@ const MOST_ROUNDS: usize = 16;
 pub(crate) struct Remotes {
     cache: OnceLock<Option<RemoteBases>>,
     known: Mutex<Known>,
+    /// Held while one reference is fetched.
+    fetching: Mutex<()>,
 }
 
 #[derive(Clone, Default)]
@@ -70,6 +72,11 @@ impl Files for WithRemotes<'_> {
 }
 
 impl Context {
+    /// The same, for another version: what its lock file says of remote bases is read anew.
+    pub(crate) fn with_own_remotes(&self) -> Self {
+        Self { remotes: Arc::default(), ..self.clone() }
+    }
+
     /// `files` with the remote bases known so far.
     pub(crate) fn with_remotes<'a>(&self, files: &'a dyn Files) -> WithRemotes<'a> {
         WithRemotes { own: files, mounts: self.known().mounts.clone() }
@@ -81,7 +88,20 @@ impl Context {
     /// # Errors
     /// Where the overlay is no directory or reaches too much, or the lock file is broken.
     pub fn load(&self, files: &dyn Files, directory: &str) -> Result<SourceTree, Error> {
-        let mut tree = self.load_known(files, directory)?;
+        self.load_sharing(files, directory, &Arc::default())
+    }
+
+    /// As [`Context::load`], for one of many overlays of the version that `files` is.
+    ///
+    /// # Errors
+    /// As [`Context::load`].
+    pub fn load_sharing(
+        &self,
+        files: &dyn Files,
+        directory: &str,
+        shared: &Arc<SharedSources>,
+    ) -> Result<SourceTree, Error> {
+        let mut tree = self.load_known(files, directory, shared)?;
         for _ in 0..MOST_ROUNDS {
             let mut is_new = false;
             for reference in tree.missing_remotes() {
@@ -90,17 +110,22 @@ impl Context {
             if !is_new {
                 break;
             }
-            tree = self.load_known(files, directory)?;
+            tree = self.load_known(files, directory, shared)?;
         }
         Ok(tree)
     }
 
-    fn load_known(&self, files: &dyn Files, directory: &str) -> Result<SourceTree, Error> {
+    fn load_known(
+        &self,
+        files: &dyn Files,
+        directory: &str,
+        shared: &Arc<SharedSources>,
+    ) -> Result<SourceTree, Error> {
         let found = |(reference, found): (&String, &Result<String, Error>)| {
             Some((reference.clone(), found.as_ref().ok()?.clone()))
         };
         let remotes = self.known().references.iter().filter_map(found).collect();
-        Ok(SourceTree::load_with_remotes(&self.with_remotes(files), directory, remotes)?)
+        Ok(SourceTree::load_sharing(&self.with_remotes(files), directory, remotes, shared)?)
     }
 
     /// Why remote bases could not be had.
@@ -108,6 +133,11 @@ impl Context {
         let known = self.known();
         let failures = known.references.values().filter_map(|found| found.as_ref().err());
         failures.map(ToString::to_string).collect()
+    }
+
+    /// Why the remote base that `reference` names could not be had.
+    pub(crate) fn remote_failure(&self, reference: &str) -> Option<Error> {
+        self.known().references.get(reference)?.as_ref().err().cloned()
     }
 
     /// What is to be said of the remote bases in use.
@@ -119,10 +149,11 @@ impl Context {
         self.remotes.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Fetches one reference; whether there is content that was not known before.
+    /// Fetches one reference, unless another thread has; whether there is content now.
     fn fetch(&self, files: &dyn Files, reference: &str) -> Result<bool, Error> {
-        if self.known().references.contains_key(reference) {
-            return Ok(false);
+        let _fetching = self.remotes.fetching.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = self.known().references.get(reference) {
+            return Ok(known.is_ok());
         }
         let Some(cache) = self.cache(files)? else { return Ok(false) };
         let Some(url) = GitUrl::parse(reference) else { return Ok(false) };

@@ -29,6 +29,20 @@ impl Context {
         Ok(SourceTree::load(files, directory)?)
     }
 
+    /// As [`Context::load`], for one of many overlays of the version that `files` is.
+    ///
+    /// # Errors
+    /// As [`Context::load`].
+    #[cfg(not(feature = "git"))]
+    pub fn load_sharing(
+        &self,
+        files: &dyn Files,
+        directory: &str,
+        shared: &std::sync::Arc<kustomize::SharedSources>,
+    ) -> Result<SourceTree, Error> {
+        Ok(SourceTree::load_sharing(files, directory, std::collections::BTreeMap::new(), shared)?)
+    }
+
     /// Renders the overlay at `overlay`, a real path of `tree`: by the program that `--kustomize`
     /// names, else by the built-in build, else (for what that does not know) by a kustomize or
     /// kubectl that is at hand.

@@ -33,6 +33,19 @@ impl Context {
     ) -> Result<AtRevision, Error> {
         let repository = Repository::open(&Arc::new(self.git_settings()), &self.cwd)?;
         let files = repository.files_at(revision)?;
+        let located = locate(&files, &self.below_top(&repository, typed)?)?;
+        Ok(AtRevision { files, located })
+    }
+
+    /// What was typed, relative to the top of the repository.
+    ///
+    /// # Errors
+    /// Where it leads out of the repository.
+    pub(super) fn below_top(
+        &self,
+        repository: &Repository,
+        typed: &[OsString],
+    ) -> Result<Vec<OsString>, Error> {
         let here = repository.relative(&self.cwd).unwrap_or_default();
         let top = repository.work_tree().and_then(|top| top.canonicalize().ok());
         let below_top = |typed: &OsString| {
@@ -44,9 +57,7 @@ impl Context {
             }
             .map(OsString::from)
         };
-        let typed = typed.iter().map(below_top).collect::<Result<Vec<_>, _>>()?;
-        let located = locate(&files, &typed)?;
-        Ok(AtRevision { files, located })
+        typed.iter().map(below_top).collect()
     }
 }
 

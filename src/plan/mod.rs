@@ -3,6 +3,7 @@
 //! Pure: takes texts and rendered resources, returns decisions and edits. Knows no file system, no
 //! renderer and no judge; what an edit does is measured by `verify`.
 
+mod bump;
 mod database;
 mod entries;
 mod error;
@@ -15,6 +16,7 @@ pub mod placement;
 mod tag_rule;
 mod write;
 
+pub use bump::{BaseReference, find_base_references, move_references};
 pub use database::DatabaseTagError;
 pub use entries::{EntriesError, ImagesEntry, read_entries};
 pub use error::{PlanError, Statement};

@@ -2,11 +2,12 @@
 
 use serde_json::{Value as Json, json};
 
+use super::diff::{objects_to_json, objects_to_text};
 use super::{Report, Style, Text};
 use crate::checks::Delta;
 use crate::kustomize::ResourceId;
 use crate::plan::{Note, Placement};
-use crate::verify::{Effect, FieldChange};
+use crate::verify::{Effect, FieldChange, ObjectDiff};
 
 /// How much of an overlay was rendered before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,17 @@ pub struct OverlayReport {
     pub findings: Delta,
     /// What a person should know.
     pub notes: Vec<Note>,
+    /// What another version of a base brings and takes, where it was moved.
+    pub moved: Option<MovedObjects>,
+}
+
+/// What another version of a base brings and takes.
+#[derive(Clone, Debug)]
+pub struct MovedObjects {
+    /// The objects that differ.
+    pub objects: ObjectDiff,
+    /// Kinds of which there was no object before.
+    pub new_kinds: Vec<String>,
 }
 
 /// What git holds of an edit.
@@ -157,7 +169,7 @@ impl ChangeReport {
 }
 
 fn overlay_to_json(overlay: &OverlayReport) -> Json {
-    json!({
+    let mut object = json!({
         "path": overlay.path,
         "status": overlay.status.word(),
         "proof": overlay.proof.word(),
@@ -168,7 +180,12 @@ fn overlay_to_json(overlay: &OverlayReport) -> Json {
         "findings": overlay.findings,
         "notes": overlay.notes.iter().map(|n| json!({"code": n.code, "message": n.message})).collect::<Vec<_>>(),
         "affects": [],
-    })
+    });
+    if let Some(moved) = &overlay.moved {
+        object["objects"] = objects_to_json(&moved.objects);
+        object["newKinds"] = json!(moved.new_kinds);
+    }
+    object
 }
 
 fn placement_to_json(placement: &Placement) -> Json {
@@ -209,7 +226,17 @@ fn overlay_to_text(overlay: &OverlayReport, dry_run: bool, text: &mut Text) {
             placement.kind.word()
         ));
     }
-    for change in &overlay.effect.changes {
+    if let Some(moved) = &overlay.moved {
+        text.append(objects_to_text(&moved.objects));
+        if !moved.new_kinds.is_empty() {
+            text.styled_line(
+                Style::Warning,
+                format!("  new kinds: {}", moved.new_kinds.join(", ")),
+            );
+        }
+    }
+    let effect = overlay.effect.changes.iter().filter(|_| overlay.moved.is_none());
+    for change in effect {
         let resource = format!("  {}/{}", change.resource.kind, change.resource.name);
         text.line(format!("{resource} {}", change.path));
         let value = |value: &Option<Json>| match value {

@@ -3,8 +3,10 @@
 //! A use case gives a [`Report`]: the JSON `result` and the [`Text`] that a person reads, made from
 //! the same data. Must not print (`ui` does) and must not know arguments.
 
+pub mod affected;
 pub mod change;
 pub mod check;
+pub mod diff;
 mod envelope;
 pub mod list;
 pub mod look;

@@ -42,7 +42,8 @@ pub fn measure_effect(before: &[Resource], after: &[Resource]) -> Effect {
     let mut seen = HashSet::new();
     for resource in before {
         let id = resource.current_id();
-        let mut diff = Diff { resource: &id, changes: &mut changes };
+        let pairing = Pairing::ByPosition;
+        let mut diff = Diff { resource: &id, changes: &mut changes, pairing };
         let other = later.get(&id).map(|r| &r.node);
         diff.values(Some(&resource.node), other, &FieldPath::default());
         seen.insert(id);
@@ -50,16 +51,41 @@ pub fn measure_effect(before: &[Resource], after: &[Resource]) -> Effect {
     for resource in after {
         let id = resource.current_id();
         if !seen.contains(&id) {
-            let mut diff = Diff { resource: &id, changes: &mut changes };
+            let pairing = Pairing::ByPosition;
+            let mut diff = Diff { resource: &id, changes: &mut changes, pairing };
             diff.values(None, Some(&resource.node), &FieldPath::default());
         }
     }
     Effect { changes }
 }
 
+/// The fields of `resource` that differ. Items of lists are followed by their names where all have one.
+#[must_use]
+pub(super) fn compare_nodes(
+    resource: &ResourceId,
+    before: &Node,
+    after: &Node,
+) -> Vec<FieldChange> {
+    let mut changes = Vec::new();
+    let pairing = Pairing::ByName;
+    let mut diff = Diff { resource, changes: &mut changes, pairing };
+    diff.values(Some(before), Some(after), &FieldPath::default());
+    changes
+}
+
+/// Which items of two lists are compared with each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pairing {
+    /// Those at the same position.
+    ByPosition,
+    /// Those of the same name, where that names all of them and keeps their order.
+    ByName,
+}
+
 struct Diff<'a> {
     resource: &'a ResourceId,
     changes: &'a mut Vec<FieldChange>,
+    pairing: Pairing,
 }
 
 impl Diff<'_> {
@@ -83,9 +109,8 @@ impl Diff<'_> {
         let mut seen = HashSet::new();
         for key in keys(before).into_iter().chain(keys(after)) {
             if seen.insert(Text::clone(&key)) {
-                let of = |node: Option<&'_ Node>| node.and_then(|n| n.get(&key)).cloned();
-                let (a, b) = (of(before), of(after));
-                self.values(a.as_ref(), b.as_ref(), &path.child(Step::Key(key)));
+                let (a, b) = (before.and_then(|n| n.get(&key)), after.and_then(|n| n.get(&key)));
+                self.values(a, b, &path.child(Step::Key(key)));
             }
         }
     }
@@ -93,10 +118,29 @@ impl Diff<'_> {
     /// Items are paired by name where both lists name the same items in the same order, else by number.
     fn lists(&mut self, before: &[Node], after: &[Node], path: &FieldPath) {
         let (a, b) = (item_steps(before), item_steps(after));
+        if self.pairing == Pairing::ByName && a != b && is_same_order(&a, &b) {
+            return self.named_lists((before, &a), (after, &b), path);
+        }
         let steps =
             if a == b { a } else { (0..before.len().max(after.len())).map(Step::Index).collect() };
         for (i, step) in steps.into_iter().enumerate() {
             self.values(before.get(i), after.get(i), &path.child(step));
+        }
+    }
+
+    fn named_lists(
+        &mut self,
+        (before, a): (&[Node], &[Step]),
+        (after, b): (&[Node], &[Step]),
+        path: &FieldPath,
+    ) {
+        let added = b.iter().filter(|step| !a.contains(step));
+        for step in a.iter().chain(added) {
+            let item = |items: &'_ [Node], steps: &[Step]| {
+                steps.iter().position(|other| other == step).map(|at| items[at].clone())
+            };
+            let (before, after) = (item(before, a), item(after, b));
+            self.values(before.as_ref(), after.as_ref(), &path.child(step.clone()));
         }
     }
 
@@ -108,6 +152,15 @@ impl Diff<'_> {
             after: after.map(node_to_json),
         });
     }
+}
+
+/// Whether all steps are names, and those that are on both sides are in one order.
+fn is_same_order(a: &[Step], b: &[Step]) -> bool {
+    let is_named = |steps: &[Step]| steps.iter().all(|step| matches!(step, Step::Named(_)));
+    let common = |steps: &[Step], others: &[Step]| -> Vec<Step> {
+        steps.iter().filter(|step| others.contains(step)).cloned().collect()
+    };
+    is_named(a) && is_named(b) && common(a, b) == common(b, a)
 }
 
 fn is_no_list(node: &Node) -> bool {

@@ -6,8 +6,10 @@
 
 mod effect;
 mod fields;
+mod objects;
 mod pin;
 
 pub use effect::{Effect, FieldChange, measure_effect, node_to_json};
 pub use fields::{FieldRefusal, verify_fields};
+pub use objects::{ChangedObject, MASK, ObjectDiff, compare_objects};
 pub use pin::{Refusal, verify_pins};

@@ -4,6 +4,7 @@
 //! every one is there are they renamed into place; a failure on the way puts back what was. Also
 //! makes the temporary copies that an external renderer reads. Must not know what the texts mean.
 
+mod folder;
 mod tree;
 
 use std::fs::{self, File};
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
+pub use folder::write_below;
 pub use tree::{Layout, TemporaryTree, copy_to_temporary};
 
 /// One file to write.

@@ -55,7 +55,7 @@ pub fn copy_to_temporary(layout: &Layout<'_>) -> io::Result<TemporaryTree> {
 }
 
 /// `path` below `top`, where it stays there.
-fn own_path(top: &Path, path: &str) -> io::Result<PathBuf> {
+pub(super) fn own_path(top: &Path, path: &str) -> io::Result<PathBuf> {
     let own = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     let outside =
         || io::Error::new(io::ErrorKind::InvalidInput, format!("{path}: not below the top"));

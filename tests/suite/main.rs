@@ -3,10 +3,14 @@
 
 mod architecture;
 mod build_fixtures;
+#[cfg(feature = "git")]
+mod bump;
 mod cases;
 mod check_forms;
 mod checks;
 mod cli;
+#[cfg(feature = "git")]
+mod compare;
 mod corpus;
 #[cfg(feature = "git")]
 mod deliver;

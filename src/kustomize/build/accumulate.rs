@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::build_metadata::{Provenance, Step, set_managed_by};
+use super::cache::BuiltDirectory;
 use super::configurations::{load_configurations, load_crds};
 use super::context::{Context, Loader};
 use super::diagnostics::Diagnostics;
@@ -24,8 +25,8 @@ use crate::kustomize::source_tree::{KustomizationFile, SourceTree, display_direc
 use crate::kustomize::types::{Kind, Located};
 
 /// What a kustomization has gathered: resources, and the rules that hold for them further up.
-#[derive(Default)]
-struct Accumulator {
+#[derive(Clone, Default)]
+pub(super) struct Accumulator {
     resources: ResMap,
     config: TransformerConfig,
     vars: VarSet,
@@ -185,8 +186,7 @@ impl<'a> Target<'a> {
     ) -> Result<(), BuildError> {
         if self.context.loader.find_file(path, path.origin)?.is_none() {
             let loader = self.context.loader.enter(path)?;
-            let accumulated = self.build_directory(loader, Kind::Kustomization, None, path)?;
-            return gathered.merge(accumulated);
+            return gathered.merge(self.accumulate_directory(loader, path)?);
         }
         let doing = || format!("accumulating resources from '{path}'");
         let resources = self.context.load_resources(path).map_err(|e| e.within(doing()))?;
@@ -202,6 +202,36 @@ impl<'a> Target<'a> {
                 gathered.resources.append(resource)
             })
             .map_err(|error| error.within(doing()))
+    }
+
+    /// A directory of its own: what it builds to is the same for every overlay that names it.
+    fn accumulate_directory(
+        &self,
+        loader: Loader<'a>,
+        path: &Located,
+    ) -> Result<Accumulator, BuildError> {
+        let Some(shared) = loader.tree().shared().filter(|_| self.context.is_plain()) else {
+            return self.build_directory(loader, Kind::Kustomization, None, path);
+        };
+        let (tree, root) = (loader.tree(), loader.root().to_owned());
+        let built = shared.builds().find(&root);
+        if let Some(built) = built.filter(|built| loader.may_take(&built.directories)) {
+            self.context.repeat(&built.said);
+            return Ok(built.accumulated.clone());
+        }
+        let diagnostics = Diagnostics::default();
+        let apart =
+            Target { context: self.context.saying_to(&diagnostics), file: Arc::clone(&self.file) };
+        let accumulated = apart.build_directory(loader, Kind::Kustomization, None, path);
+        let said = diagnostics.into_said();
+        self.context.repeat(&said);
+        let accumulated = accumulated?;
+        if tree.is_unedited() && shared.builds().is_wanted(&root) {
+            let directories = tree.directories_reached(&root);
+            let built = BuiltDirectory { accumulated: accumulated.clone(), said, directories };
+            shared.builds().keep(&root, built);
+        }
+        Ok(accumulated)
     }
 
     fn accumulate_components(

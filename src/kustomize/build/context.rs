@@ -1,7 +1,7 @@
 //! What a transformer or generator may see besides the resources: the files that its kustomization
 //! may read, the schema, and where warnings go.
 
-use super::diagnostics::Diagnostics;
+use super::diagnostics::{Diagnostics, Said};
 use std::sync::Arc;
 
 use super::schema::Schemas;
@@ -73,6 +73,24 @@ impl<'a> Context<'a> {
     /// did something.
     pub(crate) fn mark_effective(&self, message: impl Into<String>, origin: Origin) {
         self.diagnostics.mark_effective(message.into(), origin);
+    }
+
+    /// Whether nothing that only this root wants decides what a directory builds to.
+    pub(super) fn is_plain(&self) -> bool {
+        self.provenance.is_none() && self.schemas.is_builtin()
+    }
+
+    /// The same, with another place for what is said.
+    pub(super) fn saying_to<'b>(&self, diagnostics: &'b Diagnostics) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        Context { diagnostics, ..self.with_loader(self.loader.clone()) }
+    }
+
+    /// Says again what was said when something was built that need not be built again.
+    pub(super) fn repeat(&self, said: &Said) {
+        self.diagnostics.repeat(said);
     }
 
     /// The resources of a file, read.
@@ -258,6 +276,18 @@ impl<'a> Loader<'a> {
         let mut referrers = self.referrers.clone();
         referrers.push(self.root.clone());
         Self { tree: self.tree, root, referrers, remote }
+    }
+
+    /// The tree that is read from.
+    pub(super) fn tree(&self) -> &'a SourceTree {
+        self.tree
+    }
+
+    /// Whether what was built of `directories` is what entering them from here would give: they are in
+    /// the tree as they were, and none of them contains a directory that led here.
+    pub(super) fn may_take(&self, directories: &[String]) -> bool {
+        let is_cycle = |directory: &String| self.referrers.iter().any(|r| is_within(r, directory));
+        self.tree.may_take(directories) && !directories.iter().any(is_cycle)
     }
 
     /// The kustomization file of this directory.

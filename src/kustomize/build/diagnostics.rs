@@ -10,26 +10,43 @@ use crate::kustomize::origin::Origin;
 /// The warnings of a build, and which statements had an effect.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnostics {
-    warnings: RefCell<Vec<Warning>>,
-    effective: RefCell<HashSet<(Origin, String)>>,
+    said: RefCell<Said>,
+}
+
+/// What was said so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    warnings: Vec<Warning>,
+    effective: HashSet<(Origin, String)>,
 }
 
 impl Diagnostics {
     /// Adds a warning.
     pub(crate) fn warn(&self, warning: Warning) {
-        self.warnings.borrow_mut().push(warning);
+        self.said.borrow_mut().warnings.push(warning);
     }
 
     /// Remembers that a statement did something, by the message it would warn with if not.
     pub(crate) fn mark_effective(&self, message: String, origin: Origin) {
-        self.effective.borrow_mut().insert((origin, message));
+        self.said.borrow_mut().effective.insert((origin, message));
+    }
+
+    /// What was said, to be repeated where the same is not built again.
+    pub(super) fn into_said(self) -> Said {
+        self.said.into_inner()
+    }
+
+    /// Says what was said elsewhere.
+    pub(super) fn repeat(&self, said: &Said) {
+        let mut here = self.said.borrow_mut();
+        here.warnings.extend_from_slice(&said.warnings);
+        here.effective.extend(said.effective.iter().cloned());
     }
 
     /// The warnings in order, each once, without those about statements that did something after all.
     pub(crate) fn into_warnings(self) -> Vec<Warning> {
-        let effective = self.effective.into_inner();
+        let Said { mut warnings, effective } = self.into_said();
         let mut seen = HashSet::new();
-        let mut warnings = self.warnings.into_inner();
         warnings.retain(|warning| {
             let key = (warning.origin, warning.message.clone());
             let is_dead =

@@ -156,7 +156,7 @@ mod tests {
     use std::sync::Arc;
 
     fn env(text: &[u8]) -> Vec<(String, String)> {
-        let file = SourceFile { path: Arc::from("f"), id: FileId(1), bytes: Arc::from(text) };
+        let file = SourceFile::new(Arc::from("f"), FileId(1), Arc::from(text));
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let pairs = env_pairs(&file).unwrap();
         pairs.into_iter().map(|pair| (pair.key.to_string(), text(pair.value))).collect()

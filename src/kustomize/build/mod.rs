@@ -8,6 +8,7 @@ pub(crate) mod absorb;
 mod accumulate;
 mod annotations;
 mod build_metadata;
+pub(crate) mod cache;
 mod config_map;
 mod configurations;
 pub(crate) mod context;

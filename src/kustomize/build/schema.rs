@@ -54,6 +54,11 @@ impl Schemas {
         Self { custom: None, builtin: true }
     }
 
+    /// Whether these are the built-in kinds alone.
+    pub(crate) fn is_builtin(&self) -> bool {
+        self.custom.is_none()
+    }
+
     /// The kinds of the OpenAPI document `document`, in place of the built-in ones; `beside` says
     /// that the built-in ones hold too.
     ///

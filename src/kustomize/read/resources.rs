@@ -21,7 +21,7 @@ use crate::yaml::tree;
 /// [`BuildErrorKind::Yaml`] for a text that is no YAML, [`BuildErrorKind::Resource`] for a document
 /// that is no Kubernetes object.
 pub(crate) fn resources(file: &SourceFile) -> Result<Vec<Node>, BuildError> {
-    resources_of(text_of(file)?, Origin::new(file.id, 1))
+    file.objects(|file| resources_of(text_of(file)?, Origin::new(file.id, 1)))
 }
 
 /// The objects of a text that stands in a kustomization file. Where its lines are not lines of the

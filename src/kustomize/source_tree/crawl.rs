@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Found, KUSTOMIZATION_FILES, KustomizationFile, LoadError, MAX_BYTES, MAX_FILES};
-use super::{ReadKustomization, SourceFile, SourceTree, display_directory, join};
+use super::{ReadKustomization, SharedSources, SourceFile, SourceTree, display_directory, join};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::files::{Entry, Files};
+use crate::kustomize::files::{Entry, Files, FilesError};
 use crate::kustomize::node::Node;
 use crate::kustomize::read;
 use crate::kustomize::remote;
@@ -15,6 +15,8 @@ use crate::kustomize::types::{Kustomization, Located};
 pub(super) struct Crawler<'a> {
     tree: &'a mut SourceTree,
     files: &'a dyn Files,
+    /// What other trees of the version have read; not for a tree with edited texts.
+    shared: Option<Arc<SharedSources>>,
     bytes: usize,
     /// Directories still to read.
     pending: Vec<String>,
@@ -23,7 +25,8 @@ pub(super) struct Crawler<'a> {
 impl<'a> Crawler<'a> {
     pub(super) fn new(tree: &'a mut SourceTree, files: &'a dyn Files) -> Self {
         let bytes = tree.files.values().map(|file| file.bytes.len()).sum();
-        Self { tree, files, bytes, pending: Vec::new() }
+        let shared = tree.shared.clone().filter(|_| tree.edited.is_empty());
+        Self { tree, files, shared, bytes, pending: Vec::new() }
     }
 
     /// Loads the overlay at `path` and all it reaches.
@@ -74,7 +77,14 @@ impl<'a> Crawler<'a> {
     }
 
     fn directory(&mut self, directory: &str) {
-        let read = self.read_kustomization(directory);
+        let known = self.shared.as_ref().and_then(|shared| shared.kustomization(directory));
+        let read = match known {
+            Some(known) => self.adopt_kustomization(directory, known),
+            None => self.read_kustomization(directory),
+        };
+        if let Some(shared) = &self.shared {
+            shared.keep_kustomization(directory, &read);
+        }
         if let Ok(file) = &read {
             self.references(directory, &Arc::clone(file).kustomization);
         }
@@ -106,6 +116,18 @@ impl<'a> Crawler<'a> {
         }
     }
 
+    /// What another tree has read; the files it stands in become this tree's too.
+    fn adopt_kustomization(
+        &mut self,
+        directory: &str,
+        known: ReadKustomization,
+    ) -> ReadKustomization {
+        for name in KUSTOMIZATION_FILES {
+            self.find(&join(directory, name).unwrap_or_default());
+        }
+        known
+    }
+
     fn parse(&mut self, name: &'static str, real: &str) -> ReadKustomization {
         let file = Arc::clone(&self.tree.files[real]);
         let parsed = || {
@@ -126,13 +148,25 @@ impl<'a> Crawler<'a> {
         if let Some(found) = self.tree.found.get(path) {
             return found.clone();
         }
+        let found = match self.shared.as_ref().and_then(|shared| shared.found(path)) {
+            Some(Found::File(real)) => self.load(real),
+            Some(found) => found,
+            None => self.look(path),
+        };
+        self.tree.found.insert(path.to_owned(), found.clone());
+        found
+    }
+
+    fn look(&mut self, path: &str) -> Found {
         let found = match self.files.entry(path) {
             Ok(None) => Found::Missing,
             Ok(Some(Entry::Directory { real })) => Found::Directory(real),
             Ok(Some(Entry::File { real })) => self.load(real),
             Err(error) => Found::Refused(error),
         };
-        self.tree.found.insert(path.to_owned(), found.clone());
+        if let Some(shared) = &self.shared {
+            shared.keep_found(path, &found);
+        }
         found
     }
 
@@ -140,16 +174,26 @@ impl<'a> Crawler<'a> {
         if self.tree.files.contains_key(&real) {
             return Found::File(real);
         }
-        match self.files.read(&real) {
-            Err(error) => Found::Refused(error),
-            Ok(bytes) => {
-                self.bytes += bytes.len();
-                let path: Arc<str> = Arc::from(&*real);
-                let file = SourceFile { id: self.tree.table.add(Arc::clone(&path)), path, bytes };
-                self.tree.files.insert(real.clone(), Arc::new(file));
-                Found::File(real)
-            }
-        }
+        let known = self.shared.as_ref().and_then(|shared| shared.file(&real));
+        let file = match known.map_or_else(|| self.read(&real), Ok) {
+            Ok(file) => file,
+            Err(error) => return Found::Refused(error),
+        };
+        self.bytes += file.bytes.len();
+        self.tree.table.adopt(file.id, Arc::clone(&file.path));
+        self.tree.files.insert(real.clone(), file);
+        Found::File(real)
+    }
+
+    fn read(&mut self, real: &str) -> Result<Arc<SourceFile>, FilesError> {
+        let bytes = self.files.read(real)?;
+        let path: Arc<str> = Arc::from(real);
+        let id = self.tree.table.add(Arc::clone(&path));
+        let file = Arc::new(SourceFile::new(path, id, bytes));
+        Ok(match &self.shared {
+            Some(shared) => shared.keep_file(file),
+            None => file,
+        })
     }
 
     /// Follows a reference from `root`; a directory is read later. Returns the file it leads to.

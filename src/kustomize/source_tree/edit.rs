@@ -6,10 +6,18 @@ use super::crawl::Crawler;
 use super::{Found, KUSTOMIZATION_FILES, LoadError, SourceFile, SourceTree, is_within};
 use crate::kustomize::files::{Entry, Files, FilesError};
 
-/// `base` with some texts in place of its files.
-struct EditedFiles<'a> {
+/// `base` with some texts in place of its files, and some that it has not.
+pub struct EditedFiles<'a> {
     base: &'a dyn Files,
     edits: &'a [(String, String)],
+}
+
+impl<'a> EditedFiles<'a> {
+    /// `edits` are real paths and their new texts.
+    #[must_use]
+    pub fn new(base: &'a dyn Files, edits: &'a [(String, String)]) -> Self {
+        Self { base, edits }
+    }
 }
 
 impl EditedFiles<'_> {
@@ -59,13 +67,12 @@ impl SourceTree {
         tree.found.retain(|path, found| !is_stale(path, found));
         for (path, text) in edits {
             if let Some(old) = tree.files.get_mut(path) {
-                *old = Arc::new(SourceFile {
-                    path: Arc::clone(&old.path),
-                    id: old.id,
-                    bytes: Arc::from(text.as_bytes()),
-                });
+                let bytes = Arc::from(text.as_bytes());
+                *old = Arc::new(SourceFile::new(Arc::clone(&old.path), old.id, bytes));
             }
         }
+        let paths = self.edited.iter().chain(edits.iter().map(|(path, _)| path));
+        tree.edited = Arc::new(paths.cloned().collect());
         let edited = EditedFiles { base: files, edits };
         for directory in kustomizations_of(edits, &tree) {
             Crawler::new(&mut tree, &edited).again(&directory)?;

@@ -156,6 +156,17 @@ impl Kustomization {
         Ok(kustomization)
     }
 
+    /// Everything that may name a directory with another kustomization.
+    pub fn directory_references(&self) -> impl Iterator<Item = &Located> {
+        self.resources
+            .iter()
+            .chain(&self.bases)
+            .chain(&self.components)
+            .chain(&self.generators)
+            .chain(&self.transformers)
+            .chain(&self.validators)
+    }
+
     /// Whether it is a kustomization or a component.
     #[must_use]
     pub fn file_kind(&self) -> Kind {

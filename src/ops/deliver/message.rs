@@ -63,25 +63,38 @@ fn headline(change: &Change, overlays: &[OverlayReport]) -> String {
         Change::SetResources(_) => format!("Set resources of {names}"),
         Change::SetFields(_) => format!("Set fields of {names}"),
         Change::Restart(_) => format!("Restart {names}"),
+        Change::BumpBase(bump) => format!("Move the base to {}", bump.reference),
     }
 }
 
 /// The change as data, for the trailers.
 pub(super) fn record(change: &Change, overlays: &[OverlayReport]) -> ChangeRecord {
     let places: Vec<&str> = changed(overlays).map(|overlay| overlay.path.as_str()).collect();
-    let Change::PinImages(pins) = change else {
-        let fields: Vec<Json> = changed(overlays).flat_map(fields_of).collect();
-        let command = change.command();
-        return ChangeRecord::new(
-            json!({"command": command, "overlays": places, "fields": fields}),
-        );
+    let pins = match change {
+        Change::PinImages(pins) => Some(pins),
+        Change::BumpBase(bump) => bump.pins.as_ref(),
+        _ => {
+            let fields: Vec<Json> = changed(overlays).flat_map(fields_of).collect();
+            let command = change.command();
+            return ChangeRecord::new(
+                json!({"command": command, "overlays": places, "fields": fields}),
+            );
+        }
     };
     let images: serde_json::Map<String, Json> = pins
-        .pins
-        .iter()
+        .into_iter()
+        .flat_map(|pins| &pins.pins)
         .map(|pin| (pin.key.as_str().to_owned(), json!(reference(&pin.value))))
         .collect();
-    ChangeRecord::new(json!({"command": "pin", "overlays": places, "digests": images}))
+    ChangeRecord::new(match change {
+        Change::BumpBase(bump) => json!({
+            "command": "bump",
+            "overlays": places,
+            "ref": bump.reference,
+            "digests": images,
+        }),
+        _ => json!({"command": "pin", "overlays": places, "digests": images}),
+    })
 }
 
 fn fields_of(overlay: &OverlayReport) -> impl Iterator<Item = Json> + '_ {

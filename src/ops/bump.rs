@@ -1,0 +1,72 @@
+//! `overlay bump`: a remote base to another version, with its pins.
+
+use std::ffi::OsString;
+
+use super::Context;
+use super::change::{Write, run_change};
+use super::deliver::{self, Delivery};
+use super::input::Input;
+use crate::change::{BumpBase, Change, PinImages, TagChoice, parse_digests};
+use crate::error::{Error, codes};
+use crate::report::Report;
+
+/// What the user asks of `overlay bump`.
+#[derive(Clone, Debug)]
+pub struct BumpRequest {
+    /// The overlays as typed.
+    pub overlays: Vec<OsString>,
+    /// `--ref`: the tag, branch or commit.
+    pub reference: String,
+    /// `--repository`: a part of the address of the repository that is meant.
+    pub repository: Option<String>,
+    /// The JSON object of `--digests`.
+    pub digests: Option<Input>,
+    /// `--accept-kind`.
+    pub accepted_kinds: Vec<String>,
+    /// `--allow-removal`.
+    pub allowed_removals: Vec<String>,
+    /// `--dry-run`: plan, prove and show; write nothing.
+    pub is_dry_run: bool,
+    /// How the edit is delivered; `None` leaves it in the files.
+    pub delivery: Option<Delivery>,
+}
+
+/// Moves the base of every overlay named, all or nothing.
+///
+/// # Errors
+/// Refusals and failures, each with its code; nothing was written then.
+pub fn run(context: &Context, request: &BumpRequest) -> Result<Report, Error> {
+    let change = Change::BumpBase(request.to_change()?);
+    if let (Some(delivery), false) = (&request.delivery, request.is_dry_run) {
+        let delivered = deliver::run(context, &request.overlays, &change, delivery)?;
+        return Ok(delivered.into_report("bump"));
+    }
+    let (files, editable) = context.editable(&request.overlays)?;
+    let write = if request.is_dry_run { Write::Nothing } else { Write::Files };
+    Ok(run_change(context, &files, &editable, &change, write)?.into_report("bump"))
+}
+
+impl BumpRequest {
+    fn to_change(&self) -> Result<BumpBase, Error> {
+        if self.reference.is_empty() || self.reference.starts_with('-') {
+            let message = format!("`{}` is the name of no tag, branch or commit", self.reference);
+            return Err(Error::new(codes::USAGE, message));
+        }
+        let pins = self.digests.as_ref().map(|digests| parse_digests(&digests.text)).transpose()?;
+        let pins = pins.map(|pins| PinImages {
+            pins,
+            tag: TagChoice::Keep,
+            image_args: Vec::new(),
+            no_add: false,
+            replace_placeholder: false,
+            unseen: false,
+        });
+        Ok(BumpBase {
+            reference: self.reference.clone(),
+            repository: self.repository.clone(),
+            pins,
+            accepted_kinds: self.accepted_kinds.clone(),
+            allowed_removals: self.allowed_removals.clone(),
+        })
+    }
+}
