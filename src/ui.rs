@@ -109,6 +109,11 @@ impl Ui {
         self.settle(print_stdout(bytes), Exit::Done)
     }
 
+    /// Whether people want to know how far long work has gone.
+    pub fn shows_progress(&self) -> bool {
+        self.verbosity > Verbosity::Quiet
+    }
+
     /// Whether results are wanted as JSON.
     pub fn is_json(&self) -> bool {
         self.format == Format::Json

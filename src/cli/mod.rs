@@ -14,6 +14,7 @@ mod look;
 mod options;
 mod pin;
 mod promote;
+mod progress;
 mod restart;
 mod set;
 mod usage;
@@ -27,6 +28,7 @@ use clap::{Parser, Subcommand};
 
 use crate::config::Environment;
 use crate::error::{Error, Exit, codes};
+use crate::ops::parallel::Progress;
 use crate::ops::{self, Context};
 use crate::report::Report;
 use crate::ui::{ColorChoice, ColorEnvironment, Format, Ui, Verbosity};
@@ -159,10 +161,15 @@ fn run(cli: Cli, environment: Environment) -> Exit {
         color_environment(&environment),
     );
     let name = cli.command.name();
+    let progress = ui.shows_progress().then(|| {
+        let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+        Arc::new(progress::StderrProgress::start(name, is_terminal)) as Arc<dyn Progress>
+    });
     let panic = record_panics();
     let thread = std::thread::Builder::new().name("overlay".into()).stack_size(STACK_BYTES);
     let outcome = thread.spawn(move || {
         let mut context = context(&cli.global, environment)?;
+        context.progress = progress;
         if cli.command.owns_timeout() {
             context.timeout = None;
         }

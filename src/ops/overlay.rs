@@ -86,18 +86,21 @@ impl<'a> LoadedOverlay<'a> {
         &self,
         edits: &[(String, String)],
     ) -> Result<(SourceTree, Rendered), Error> {
+        let tree = self.tree_with(edits)?;
+        let rendered = self.context.render(&tree, tree.overlay())?.rendered;
+        Ok((tree, rendered))
+    }
+
+    fn tree_with(&self, edits: &[(String, String)]) -> Result<SourceTree, Error> {
         let edits = self.without.apply(&self.tree, edits);
         if edits.is_empty() {
-            let rendered = self.context.render(&self.tree, self.tree.overlay())?.rendered;
-            return Ok((self.tree.clone(), rendered));
+            return Ok(self.tree.clone());
         }
         #[cfg(feature = "git")]
         let files = &self.context.with_remotes(self.files);
         #[cfg(not(feature = "git"))]
         let files = self.files;
-        let tree = self.tree.with_edits(files, &edits)?;
-        let rendered = self.context.render(&tree, tree.overlay())?.rendered;
-        Ok((tree, rendered))
+        Ok(self.tree.with_edits(files, &edits)?)
     }
 
     /// What the checks find in `after`, rendered from `tree`, and not in what it renders as it
@@ -126,7 +129,8 @@ impl<'a> LoadedOverlay<'a> {
             let place = Location::at(self.file.clone(), error.line as usize, error.column as usize);
             Error::new(codes::BUILD_BROKEN, error.message).at(place)
         })?;
-        self.render_with(&[(self.file.clone(), text)])
+        let tree = self.tree_with(&[(self.file.clone(), text)])?;
+        Ok(self.context.render_unprinted(&tree, tree.overlay())?.rendered)
     }
 
     /// What acts after its `images:`.

@@ -51,14 +51,27 @@ impl Context {
     /// [`codes::BUILD_BROKEN`] where the overlay does not build; [`codes::NOT_BUILDABLE`] and
     /// [`codes::REMOTE_BASE`] where nothing at hand can build it.
     pub fn render(&self, tree: &SourceTree, overlay: &str) -> Result<Built, Error> {
+        let mut built = self.render_unprinted(tree, overlay)?;
+        if built.external.is_none() {
+            built.text = built.rendered.to_yaml()?;
+        }
+        Ok(built)
+    }
+
+    /// As [`Context::render`], for who wants the resources alone: the built-in build prints no text.
+    ///
+    /// # Errors
+    /// As [`Context::render`], but for values that cannot be printed.
+    pub(crate) fn render_unprinted(
+        &self,
+        tree: &SourceTree,
+        overlay: &str,
+    ) -> Result<Built, Error> {
         if self.kustomize.is_some() {
             return self.render_externally(tree, overlay);
         }
         match kustomize::build(tree, overlay) {
-            Ok(rendered) => {
-                let text = rendered.to_yaml()?;
-                Ok(Built { rendered, text, external: None })
-            }
+            Ok(rendered) => Ok(Built { rendered, text: String::new(), external: None }),
             Err(error) => match &error.kind {
                 BuildErrorKind::Unsupported { .. } => match tree.missing_remotes().first() {
                     Some(reference) => Err(self.remote_missing(reference, error.into())),
