@@ -59,7 +59,12 @@ pub fn verify_fields(
     }
     for moved in &effect.changes {
         let wished: Vec<&Wish> = wishes.iter().filter(|w| w.resource == moved.resource).collect();
-        if !is_accounted_for(moved, &wished) {
+        let is_as_asked = || {
+            let before = before.iter().find(|r| r.current_id() == moved.resource);
+            let after = later.get(&moved.resource);
+            before.zip(after).is_some_and(|(before, after)| is_exactly(before, &wished, after))
+        };
+        if wished.is_empty() || !(is_accounted_for(moved, &wished) || is_as_asked()) {
             return Err(wider(moved));
         }
     }
@@ -88,6 +93,29 @@ fn is_accounted_for(moved: &FieldChange, wishes: &[&Wish]) -> bool {
     is_touched && normal(Some(&expected)) == normal(moved.after.as_ref())
 }
 
+/// Whether a resource is what the wishes make of it as a whole: for an item that a list gains, whose
+/// position no wish names.
+fn is_exactly(before: &Resource, wishes: &[&Wish], after: &Resource) -> bool {
+    let mut expected = node_to_json(&before.node);
+    for wish in wishes {
+        put(&mut expected, wish.path.steps(), wish.value.as_ref());
+    }
+    without_nothing(&expected) == without_nothing(&node_to_json(&after.node))
+}
+
+/// The value without nulls and empty lists in its mappings.
+fn without_nothing(value: &Json) -> Json {
+    match value {
+        Json::Array(items) => Json::Array(items.iter().map(without_nothing).collect()),
+        Json::Object(map) => {
+            let is_nothing = |v: &Json| v.is_null() || v.as_array().is_some_and(Vec::is_empty);
+            let pairs = map.iter().filter(|(_, v)| !is_nothing(v));
+            Json::Object(pairs.map(|(k, v)| (k.clone(), without_nothing(v))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
 /// What remains of `path` below `above`.
 fn below<'a>(above: &[Step], path: &'a [Step]) -> Option<&'a [Step]> {
     path.starts_with(above).then(|| &path[above.len()..])
@@ -108,10 +136,16 @@ fn put(node: &mut Json, steps: &[Step], value: Option<&Json>) {
             }
         }
         Step::Named(name) => {
-            let items = node.as_array_mut().into_iter().flatten();
-            if let Some(item) = items.into_iter().find(|item| item["name"] == **name) {
-                put(item, rest, value);
+            if !node.is_array() {
+                *node = Json::Array(Vec::new());
             }
+            let Some(items) = node.as_array_mut() else { return };
+            let found = items.iter().position(|item| item["name"] == **name);
+            let index = found.unwrap_or(items.len());
+            if found.is_none() {
+                items.push(serde_json::json!({"name": &**name}));
+            }
+            put(&mut items[index], rest, value);
         }
         Step::Index(index) => {
             if !node.is_array() {
@@ -156,4 +190,51 @@ fn wider(moved: &FieldChange) -> FieldRefusal {
 
 fn text(value: &Option<Json>) -> String {
     value.as_ref().map_or_else(|| "nothing".to_owned(), Json::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kustomize::Rendered;
+
+    fn pod(containers: &str) -> Vec<Resource> {
+        let text = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: {containers}}}\n"
+        );
+        Rendered::parse(&text).unwrap().resources
+    }
+
+    fn wish(resources: &[Resource], query: &str, value: &str) -> Wish {
+        let path = crate::kustomize::path_of_field(&resources[0].node, query).unwrap();
+        Wish::set(resources[0].current_id(), path, value)
+    }
+
+    fn outcome(before: &str, after: &str) -> Result<usize, FieldRefusal> {
+        let (before, after) = (pod(before), pod(after));
+        let wish = wish(&before, "spec.containers.[name=a].env.[name=X].value", "1");
+        verify_fields(&[wish], &before, &after).map(|effect| effect.changes.len())
+    }
+
+    #[test]
+    fn a_list_may_gain_the_item_that_was_asked_for() {
+        assert_eq!(outcome("[{name: a}]", "[{name: a, env: [{name: X, value: '1'}]}]"), Ok(1));
+        let (one, two) =
+            ("[{name: Y, value: '2'}]", "[{name: Y, value: '2'}, {name: X, value: '1'}]");
+        let with = |env: &str| format!("[{{name: a, env: {env}}}]");
+        assert_eq!(outcome(&with(one), &with(two)), Ok(1));
+    }
+
+    #[test]
+    fn what_moves_beside_it_is_wider() {
+        let after = "[{name: a, env: [{name: X, value: '1'}], tty: true}]";
+        assert!(matches!(outcome("[{name: a}]", after), Err(FieldRefusal::Wider { .. })));
+        let (before, after) = ("[{name: a, x: {}}]", "[{name: a, env: [{name: X, value: '1'}]}]");
+        assert!(matches!(outcome(before, after), Err(FieldRefusal::Wider { .. })));
+    }
+
+    #[test]
+    fn a_field_that_stays_is_no_effect() {
+        let after = "[{name: a, env: [{name: X, value: '2'}]}]";
+        assert!(matches!(outcome("[{name: a}]", after), Err(FieldRefusal::NoEffect { .. })));
+    }
 }
