@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::Context;
+use super::version::Version;
 use crate::checks::budgets::{BudgetLine, budget_lines};
 use crate::checks::context::Context as CheckContext;
 use crate::checks::model::application::Repository;
@@ -64,10 +65,10 @@ pub fn run(context: &Context, request: &CheckRequest) -> Result<Report, Error> {
     let (files, located) = context.locate(&request.overlays)?;
     let settings = settings(context, request);
     let repository = surroundings::repository(&files, &context.environment);
-    let loaded = load_all(context, &files, located);
+    let loaded = load_all(context, &files, &located)?;
     let views: Vec<Overlay<'_>> = loaded.iter().map(Loaded::view).collect();
-    let mut overlays: Vec<CheckedOverlay> =
-        loaded.iter().map(|loaded| check(loaded, &views, &settings, &repository)).collect();
+    let check = |loaded| Ok(check(loaded, &views, &settings, &repository));
+    let mut overlays: Vec<CheckedOverlay> = context.for_each_of(&loaded, check)?;
     if let Some(revision) = &request.new_since {
         let before = surroundings::at_revision(context, &files, revision, &loaded)?;
         subtract(&mut overlays, &before, &settings, &repository);
@@ -88,18 +89,23 @@ fn settings(context: &Context, request: &CheckRequest) -> Settings {
     settings
 }
 
-fn load_all(context: &Context, files: &DiskFiles, located: Vec<Located>) -> Vec<Loaded> {
-    let load = |located: Located| {
-        let tree = match context.load(files, &located.directory) {
+fn load_all(
+    context: &Context,
+    files: &DiskFiles,
+    located: &[Located],
+) -> Result<Vec<Loaded>, Error> {
+    let version = Version::new(context, files);
+    context.for_each_of(located, |located| {
+        let located = located.clone();
+        let tree = match version.load(&located.directory) {
             Ok(tree) => tree,
-            Err(error) => return Loaded::broken(located, SourceTree::default(), error),
+            Err(error) => return Ok(Loaded::broken(located, SourceTree::default(), error)),
         };
-        match context.render(&tree, &located.directory) {
+        Ok(match context.render(&tree, &located.directory) {
             Ok(built) => Loaded { located, tree, rendered: built.rendered, problem: None },
             Err(error) => Loaded::broken(located, tree, error),
-        }
-    };
-    located.into_iter().map(load).collect()
+        })
+    })
 }
 
 impl Loaded {

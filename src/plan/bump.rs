@@ -146,13 +146,21 @@ mod tests {
 
     #[test]
     fn only_its_bytes_change() {
-        let text = "# top\nresources:\n- a.yaml\n-   'https://h/o/r//a?ref=v1'   # base\ncomponents: [https://h/o/r//c?ref=v1]\n";
+        let text = "# top\nresources:\n- a.yaml\n-   'https://h/o/r//a?ref=v1'   # base\ncomponents:\n- https://h/o/r//c?ref=v1\n";
         let found = find_base_references("k.yaml", text).unwrap();
         assert_eq!(found.len(), 2);
         let all: Vec<&BaseReference> = found.iter().collect();
         let plan = move_references("k.yaml", text, &all, "v2").unwrap();
         assert_eq!(plan.texts[0].1, text.replace("ref=v1", "ref=v2"));
-        assert_eq!(plan.placements.iter().map(|p| p.line).collect::<Vec<_>>(), [4, 5]);
+        assert_eq!(plan.placements.iter().map(|p| p.line).collect::<Vec<_>>(), [4, 6]);
         assert!(move_references("k.yaml", text, &all, "v1").unwrap().texts.is_empty());
+    }
+
+    #[test]
+    fn in_brackets_the_item_gets_the_quotes_that_some_readers_need() {
+        let text = "resources: [https://h/o/r//a?ref=v1, b.yaml]\n";
+        let found = find_base_references("k.yaml", text).unwrap();
+        let plan = move_references("k.yaml", text, &[&found[0]], "v2").unwrap();
+        assert_eq!(plan.texts[0].1, "resources: [\"https://h/o/r//a?ref=v2\", b.yaml]\n");
     }
 }

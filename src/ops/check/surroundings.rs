@@ -13,6 +13,8 @@ use crate::error::Error;
 use crate::git;
 use crate::kustomize::{Entry, Files as _, Rendered, SourceTree};
 use crate::ops::Context;
+#[cfg(feature = "git")]
+use crate::ops::version::Version;
 
 /// The Applications below the boundary, and what git knows of the repository. Where that is no git
 /// work tree, or git is not at hand, less is known and less is checked.
@@ -71,13 +73,14 @@ pub(super) fn at_revision(
 ) -> Result<Vec<Option<(SourceTree, Rendered)>>, Error> {
     let repository = open(files, &context.environment)?;
     let then = repository.files_at(revision)?;
-    let build = |loaded: &Loaded| {
+    let own = context.with_own_remotes();
+    let version = Version::new(&own, &then);
+    context.for_each_of(loaded, |loaded| {
         let directory = &loaded.located.directory;
-        let tree = context.load(&then, directory).ok()?;
-        let rendered = context.render(&tree, directory).ok()?.rendered;
-        Some((tree, rendered))
-    };
-    Ok(loaded.iter().map(build).collect())
+        let Ok(tree) = version.load(directory) else { return Ok(None) };
+        let rendered = own.render_unprinted(&tree, directory).ok();
+        Ok(rendered.map(|built| (tree, built.rendered)))
+    })
 }
 
 /// As every revision in a program that was built without git.
