@@ -26,7 +26,11 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
                     workload.shown(),
                 );
                 let spot = Spot::of(workload.resource, node, field);
-                let command = format!("overlay pin {} --image-arg --{flag}", context.shown());
+                let image = Split::parse(value).name;
+                let command = format!(
+                    "overlay pin {} --image-arg --{flag} {image}=sha256:…",
+                    context.shown()
+                );
                 found.push(context.finding(&CHECK, &spot, message).mend(command));
             }
         }

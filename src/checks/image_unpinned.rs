@@ -23,7 +23,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
             image.shown(),
             image.text,
         );
-        let command = format!("overlay pin {} --resolve={}", context.shown(), split.name);
+        let command = format!("overlay pin {} {}=sha256:…", context.shown(), split.name);
         found.push(context.finding(&CHECK, &image.spot, message).mend(command));
     }
     found

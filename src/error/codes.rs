@@ -133,7 +133,7 @@ catalogue! {
     HELD_OFF = "held-off", Refused,
         "The workload is held at 0 replicas on purpose. `--turn-on` turns it on.";
     INVALID_DIGEST = "invalid-digest", Refused,
-        "A value carries no digest that may be written: a bare tag, a short digest, upper case, another algorithm, or sixty-four zeros.";
+        "A value carries no digest that may be written: a bare tag, a short digest, upper case, another algorithm, sixty-four zeros, or a tag in the place of the name.";
     NEW_KINDS = "new-kinds", Refused,
         "The new version of a base brings objects of kinds that there were none of, for which the cluster may lack something. `--accept-kind` accepts one.";
     NO_EFFECT = "no-effect", Refused,

@@ -43,6 +43,10 @@ impl From<PlanError> for Error {
             PlanError::Overridden { file, line, .. }
             | PlanError::FieldOverridden { file, line, .. } => plain.at(line_of(file, line, 0)),
             PlanError::Unseen { .. } => plain.hint("--unseen pins a name that only they can use"),
+            PlanError::TagForName { key, image, name } => {
+                let value = format!("{key}={image}:{name}@sha256:…");
+                plain.hint(format!("for a tag and a digest write `{value}`"))
+            }
             PlanError::NoAdd { .. } => plain.hint("without --no-add an entry is added"),
             PlanError::Ambiguous { .. } => plain.hint("use a whole name"),
             _ => plain,
@@ -63,6 +67,7 @@ fn plan_code(error: &PlanError) -> Code {
         PlanError::Placeholder { .. } => codes::PLACEHOLDER,
         PlanError::Tag { .. } => codes::TAG_NEEDED,
         PlanError::Overridden { .. } => codes::NO_EFFECT,
+        PlanError::TagForName { .. } => codes::INVALID_DIGEST,
         PlanError::Database { .. } => codes::DATABASE_TAG,
         PlanError::NoAdd { .. } => codes::NO_ENTRY,
         PlanError::EphemeralOnly { .. } => codes::EPHEMERAL_ONLY,

@@ -279,6 +279,18 @@ impl Repository {
         }
     }
 
+    /// How many commits `tip` has that `from` has not, or without one: that no branch known of a remote has.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot say.
+    pub fn count_commits(&self, from: Option<ObjectId>, tip: ObjectId) -> Result<u64, GitError> {
+        let tip = tip.to_string();
+        let others = from.map_or_else(|| "--remotes".to_owned(), |from| from.to_string());
+        let text = self.git.run(["rev-list", "--count", &tip, "--not", &others]).text()?;
+        let unread = |_| GitError::Failed { what: "rev-list".to_owned(), message: text.clone() };
+        text.trim().parse().map_err(unread)
+    }
+
     /// The value of a reference by its full name, or `None`.
     ///
     /// # Errors

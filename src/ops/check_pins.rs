@@ -13,11 +13,18 @@ use crate::kustomize::{ImageUse, UseKind};
 use crate::report::change::resource_to_json;
 use crate::report::{Report, Style, Text};
 
+/// What `pin --check` saw, over all overlays.
+#[derive(Default)]
+struct Seen {
+    floating: usize,
+    unknown: Vec<String>,
+}
+
 /// Lists every place that names an image without a digest.
 ///
 /// # Errors
-/// Where an overlay cannot be loaded or rendered; an image that is not pinned is no such error but the
-/// `error` of the report.
+/// Where an overlay cannot be loaded or rendered; an image that is not pinned, or a base that was not
+/// seen, is no such error but the `error` of the report.
 pub(crate) fn check_pins(
     context: &Context,
     files: &DiskFiles,
@@ -26,30 +33,63 @@ pub(crate) fn check_pins(
 ) -> Result<Report, Error> {
     let mut overlays = Vec::new();
     let mut text = Text::default();
-    let mut floating = 0;
+    let mut seen = Seen::default();
     for overlay in editable {
         let overlay = LoadedOverlay::load(files, overlay, context)?;
         let uses = find_uses(&overlay, &read_entries(&overlay)?, flags)?;
         let unpinned: Vec<&ImageUse> = uses.iter().filter(|place| is_floating(place)).collect();
-        floating += unpinned.len();
-        text.push(Style::Heading, overlay.path.clone());
-        text.line(format!(": {} of {} places unpinned", unpinned.len(), uses.len()));
-        for place in &unpinned {
-            text.line(line(place));
-        }
+        seen.floating += unpinned.len();
+        seen.unknown.extend(overlay.unknown.iter().cloned());
+        describe(&overlay, &unpinned, uses.len(), &mut text);
         overlays.push(json!({
             "path": overlay.path,
-            "status": if unpinned.is_empty() { "pinned" } else { "unpinned" },
+            "status": status(&overlay, &unpinned),
             "unknown": overlay.unknown,
             "unpinned": unpinned.iter().map(|place| to_json(place)).collect::<Vec<_>>(),
         }));
     }
     let mut report = Report::unchanged("pin", json!({ "overlays": overlays }), text);
-    report.error = (floating > 0).then(|| {
-        let message = format!("{floating} places name an image without a digest");
-        Error::new(codes::UNPINNED, message)
-    });
+    report.error = seen.verdict();
     Ok(report)
+}
+
+impl Seen {
+    /// What is known to float comes first; what was not seen may float.
+    fn verdict(&self) -> Option<Error> {
+        if self.floating > 0 {
+            let message = match self.floating {
+                1 => "1 place names an image without a digest".to_owned(),
+                many => format!("{many} places name an image without a digest"),
+            };
+            return Some(Error::new(codes::UNPINNED, message));
+        }
+        if self.unknown.is_empty() {
+            return None;
+        }
+        let unknown = self.unknown.join(", ");
+        let message = format!("whether everything is pinned is not known; not seen: {unknown}");
+        Some(Error::new(codes::REMOTE_BASE, message))
+    }
+}
+
+fn status(overlay: &LoadedOverlay<'_>, unpinned: &[&ImageUse]) -> &'static str {
+    match (unpinned.is_empty(), overlay.unknown.is_empty()) {
+        (false, _) => "unpinned",
+        (true, true) => "pinned",
+        (true, false) => "unknown",
+    }
+}
+
+fn describe(overlay: &LoadedOverlay<'_>, unpinned: &[&ImageUse], all: usize, text: &mut Text) {
+    let partly = if overlay.unknown.is_empty() { "" } else { ", of those that were seen" };
+    text.push(Style::Heading, overlay.path.clone());
+    text.line(format!(": {} of {all} places unpinned{partly}", unpinned.len()));
+    for reference in &overlay.unknown {
+        text.styled_line(Style::Warning, format!("  not seen: {reference}"));
+    }
+    for place in unpinned {
+        text.line(line(place));
+    }
 }
 
 /// Whether the place names an image by anything else than a digest that pins. A field that the images

@@ -136,6 +136,16 @@ pub enum PlanError {
         /// The fields and their lines.
         by: String,
     },
+    /// A value that says `TAG@sha256:…`, which would make the tag the image's name.
+    #[error("`{key}`: `{name}@sha256:…` would rename the image to `{name}`")]
+    TagForName {
+        /// The key.
+        key: String,
+        /// The image's name as rendered.
+        image: String,
+        /// The name in the value.
+        name: String,
+    },
     /// A tag that the database's operator refuses.
     #[error("`{key}`, {user}: {reason}")]
     Database {

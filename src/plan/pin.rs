@@ -2,6 +2,7 @@
 //! which place takes a value of its own. The places and forms are those of `docs/placement.md`.
 
 mod describe;
+mod rename;
 
 use super::database::check_database_tag;
 use super::entries::{ImagesEntry, chain};
@@ -203,6 +204,9 @@ impl<'a> Planner<'a> {
         let wanted = self.wanted(pin, &[], Split::parse(pin.key.as_str()));
         let fields =
             new_entry(pin.key.as_str(), &wanted).map_err(|e| self.tag_error(pin, &[], e))?;
+        if let Some((_, new)) = fields.iter().find(|(field, _)| *field == EntryField::NewName) {
+            self.settle_new_name(pin, pin.key.name(), new)?;
+        }
         self.out.decisions.push(Decision::NewEntry(fields));
         Ok(())
     }
@@ -357,6 +361,7 @@ impl<'a> Planner<'a> {
         if edits.is_empty() {
             return Ok(());
         }
+        self.settle_rename(pin, rendered.name, &edits)?;
         if entry.has_setter {
             self.note_setter(index);
         }
@@ -413,6 +418,9 @@ impl<'a> Planner<'a> {
         let wanted = self.wanted(pin, places, rendered);
         let mut fields = new_entry(name, &wanted).map_err(|e| self.tag_error(pin, places, e))?;
         fields[0].1 = pattern;
+        if let Some((_, new)) = fields.iter().find(|(field, _)| *field == EntryField::NewName) {
+            self.settle_new_name(pin, rendered.name, new)?;
+        }
         let decision = Decision::NewEntry(fields);
         if !self.out.decisions.contains(&decision) {
             self.out.decisions.push(decision);
@@ -456,6 +464,7 @@ impl<'a> Planner<'a> {
         let wanted = self.wanted(pin, &[i], old);
         let edits = edit_entry(&form, &wanted).map_err(|e| self.tag_error(pin, &[i], e))?;
         if !edits.is_empty() {
+            self.settle_rename(pin, old.name, &edits)?;
             let (reference, key) = (apply_to_reference(old, edits), pin.key.as_str().to_owned());
             self.out.decisions.push(Decision::Place { place: i, reference, key });
         }

@@ -141,6 +141,8 @@ impl ChangeReport {
             "overlays": self.overlays.iter().map(overlay_to_json).collect::<Vec<_>>(),
             "commit": self.delivered.commit,
             "branch": self.delivered.branch,
+            "pushed": self.delivered.remote,
+            "notes": self.delivered.notes.iter().map(note_to_json).collect::<Vec<_>>(),
             "pullRequest": null,
         })
     }
@@ -178,7 +180,7 @@ fn overlay_to_json(overlay: &OverlayReport) -> Json {
         "placements": overlay.placements.iter().map(placement_to_json).collect::<Vec<_>>(),
         "effect": overlay.effect.changes.iter().map(change_to_json).collect::<Vec<_>>(),
         "findings": overlay.findings,
-        "notes": overlay.notes.iter().map(|n| json!({"code": n.code, "message": n.message})).collect::<Vec<_>>(),
+        "notes": overlay.notes.iter().map(note_to_json).collect::<Vec<_>>(),
         "affects": [],
     });
     if let Some(moved) = &overlay.moved {
@@ -186,6 +188,10 @@ fn overlay_to_json(overlay: &OverlayReport) -> Json {
         object["newKinds"] = json!(moved.new_kinds);
     }
     object
+}
+
+fn note_to_json(note: &Note) -> Json {
+    json!({"code": note.code, "message": note.message})
 }
 
 fn placement_to_json(placement: &Placement) -> Json {

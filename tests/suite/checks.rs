@@ -332,3 +332,26 @@ fn odd_shapes_do_no_harm() {
         }
     }
 }
+
+/// Every command that a finding of a fixture or the page of the checks offers is one that the program takes.
+#[test]
+fn every_fix_is_a_command_line_of_the_program() {
+    let mut commands = BTreeSet::new();
+    for check in ALL {
+        let fail = fixtures().join(check.id.as_str()).join("fail");
+        let expected: Expected =
+            serde_json::from_str(&text_of(&fail.join("expected.json"))).unwrap();
+        let folder = Folder::load(&fail, &expected.overlay);
+        commands.extend(folder.findings().into_iter().filter_map(|finding| finding.fix));
+    }
+    let page = text_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/checks.md"));
+    let offered = page.split('`').skip(1).step_by(2);
+    let offered = offered.filter(|code| code.starts_with("overlay ") && code.contains(" OVERLAY "));
+    commands.extend(offered.map(|code| code.replace("=N", "=2")));
+    let repo = support::repo::TestRepo::with_files(&[]);
+    for command in commands {
+        let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+        let ran = repo.overlay(&[&words[..], &["-o", "json"]].concat());
+        assert_ne!(ran.code(), "usage", "{command}: {}", ran.stdout);
+    }
+}

@@ -298,6 +298,52 @@ fn a_branch_of_its_own_starts_at_the_head_of_the_remote() {
 }
 
 #[test]
+fn a_local_branch_that_the_remote_lacks_is_pushed_as_it_is() {
+    let lab = lab(1);
+    let wanted = pin("shop/app0", '2');
+    let args = ["pin", "overlays/prod", &wanted, "--branch", "pins"];
+    let made = overlay(&lab, "clone", &args).ok();
+    let pushed = overlay(&lab, "clone", &[&args[..], &["--push"]].concat()).ok();
+    assert_eq!(pushed.commit(), made.commit(), "no second commit: {}", pushed.json);
+    assert_eq!(made.commit(), Some(lab.git("app.git", &["rev-parse", "pins"]).as_str()));
+    assert_eq!(pushed.json["result"]["pushed"], "origin");
+    // Both sides move: nothing is made of it.
+    lab.git("", &["clone", "-q", "-b", "pins", "app.git", "other"]);
+    lab.git("other", &["commit", "-q", "--allow-empty", "-m", "theirs"]);
+    lab.git("other", &["push", "-q"]);
+    let third = pin("shop/app0", '3');
+    overlay(&lab, "clone", &["pin", "overlays/prod", &third, "--branch", "pins"]).ok();
+    let diverged =
+        overlay(&lab, "clone", &["pin", "overlays/prod", &third, "--branch", "pins", "--push"]);
+    assert_eq!((diverged.status, diverged.code()), (3, "branch-diverged"));
+}
+
+#[test]
+fn a_push_says_what_goes_along_and_what_it_replaces_unseen() {
+    let lab = lab(2);
+    let notes = |ran: &Ran| -> Vec<(String, String)> {
+        let notes = ran.json["result"]["notes"].as_array().unwrap();
+        let text = |note: &Json, key: &str| note[key].as_str().unwrap().to_owned();
+        notes.iter().map(|n| (text(n, "code"), text(n, "message"))).collect()
+    };
+    lab.git("", &["clone", "-q", "app.git", "other"]);
+    lab.git("clone", &["commit", "-q", "--allow-empty", "-m", "mine"]);
+    let first =
+        overlay(&lab, "clone", &["pin", "overlays/prod", &pin("shop/app0", '2'), "--push"]).ok();
+    let earlier = ("earlier-commits".to_owned(), "pushes 1 earlier commit of main too".to_owned());
+    assert_eq!(notes(&first), [earlier]);
+    let unseen =
+        overlay(&lab, "other", &["pin", "overlays/prod", &pin("shop/app0", '3'), "--push"]).ok();
+    let unseen = notes(&unseen);
+    let (code, message) = &unseen[0];
+    assert_eq!(code, "replaces-unseen");
+    assert!(message.contains(&digest('2')), "{message}");
+    assert!(message.ends_with(", which your checkout does not have"), "{message}");
+    let other = overlay(&lab, "clone", &["pin", "overlays/prod", &pin("shop/app1", '3'), "--push"]);
+    assert!(notes(&other.ok()).iter().all(|(code, _)| code != "replaces-unseen"));
+}
+
+#[test]
 fn sixteen_processes_pin_sixteen_images_at_once() {
     let lab = lab(16);
     for at in 0..16 {

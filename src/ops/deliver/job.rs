@@ -76,12 +76,17 @@ pub(super) struct Made {
 impl Job<'_> {
     /// Plans, proves and commits the edit on top of `base`; no branch moves.
     pub(super) fn make(&self, base: ObjectId) -> Result<Made, Error> {
+        let proven = self.prove(base)?;
+        let commit = self.commit(base, &proven)?;
+        Ok(Made { proven, commit })
+    }
+
+    /// Plans and proves the edit on top of `base`.
+    pub(super) fn prove(&self, base: ObjectId) -> Result<Proven, Error> {
         let files = self.repository.files_of(base)?;
         let located = self.locate_in(&files, base)?;
         let editable = self.context.editable_in(&files, self.disk, located)?;
-        let proven = prove_change(self.context, &files, &editable, self.change)?;
-        let commit = self.commit(base, &proven)?;
-        Ok(Made { proven, commit })
+        prove_change(self.context, &files, &editable, self.change)
     }
 
     /// The overlays as they are in a revision: the kustomization file may have another of its names there.

@@ -15,6 +15,7 @@ use crate::git::{
     GitError, ObjectId, Pushed, Remade, Remote, Settings, TEMPORARY_REMOTE, TemporaryClone,
     advance_current_branch, branch_reference, move_branch, push_with_retry, short_name,
 };
+use crate::ops::change::Proven;
 use crate::ops::{Context, revision};
 use crate::plan::Note;
 use crate::report::change::{ChangeReport, Delivered};
@@ -32,12 +33,10 @@ pub(super) fn run(job: &Job<'_>) -> Result<ChangeReport, Error> {
     }
     let name = remote_name(job, &target)?;
     let remote = Remote::open(job.repository.git(), &name)?;
-    let mut attempt =
-        Attempt { job, remote: &remote, target: &target, local, last: None, first: None };
+    let mut attempt = Attempt::new(job, &remote, &target, local);
     let pushed =
         push_with_retry(&remote, job.repository, target.branch(), |head| attempt.make(head))?;
-    let made = attempt.last.ok_or_else(nothing_made)?;
-    let mut notes = Vec::new();
+    let (made, mut notes) = (attempt.last.ok_or_else(nothing_made)?, attempt.notes);
     if pushed.is_new {
         notes.extend(follow(job, &target, local, &made));
     }
@@ -84,14 +83,7 @@ pub(super) fn without_clone(
     let located = revision::locate(&repository.files_of(tip)?, overlays)?;
     let job = Job { context, repository, disk: None, located, change, delivery };
     let target = Target::Other(branch);
-    let mut attempt = Attempt {
-        job: &job,
-        remote: &remote,
-        target: &target,
-        local: Some(tip),
-        last: None,
-        first: None,
-    };
+    let mut attempt = Attempt::new(&job, &remote, &target, None);
     let pushed = push_with_retry(&remote, repository, target.branch(), |head| attempt.make(head))?;
     let made = attempt.last.ok_or_else(nothing_made)?;
     Ok(finish(made, &target, clone.address(), pushed, Vec::new()))
@@ -109,7 +101,13 @@ fn finish(
     notes: Vec<Note>,
 ) -> ChangeReport {
     let shown = pushed.is_new.then(|| remote.to_owned());
-    report(made, target.branch(), Delivered { remote: shown, notes, ..Delivered::default() })
+    let delivered = Delivered { remote: shown, notes, ..Delivered::default() };
+    let mut report = report(made, target.branch(), delivered);
+    if let (true, Some(commit)) = (pushed.is_new, pushed.commit) {
+        report.delivered.commit = Some(commit.to_string());
+        report.delivered.branch = Some(short_name(target.branch()).to_owned());
+    }
+    report
 }
 
 /// The remote that `--remote` names, else that of the branch, else `origin`.
@@ -139,52 +137,71 @@ struct Attempt<'a> {
     local: Option<ObjectId>,
     last: Option<Made>,
     first: Option<Values>,
+    /// What to know about the last attempt.
+    notes: Vec<Note>,
 }
 
-impl Attempt<'_> {
+impl<'a> Attempt<'a> {
+    fn new(
+        job: &'a Job<'a>,
+        remote: &'a Remote<'a>,
+        target: &'a Target,
+        local: Option<ObjectId>,
+    ) -> Self {
+        Self { job, remote, target, local, last: None, first: None, notes: Vec::new() }
+    }
+
     fn make(&mut self, head: Option<ObjectId>) -> Result<Remade, Error> {
         let base = self.base(head)?;
         let made = self.job.make(base)?;
-        let values = values(&made);
+        let values = values_of(&made.proven);
         match &self.first {
-            None => self.first = Some(values),
+            None => self.first = Some(values.clone()),
             Some(first) => require_same_before(first, &values, self.remote.shown())?,
         }
         let remade = match &made.commit {
             Some(built) => Remade::Commit(built.id),
             // The branch holds the change already, and the remote lacks commits of it.
-            None if matches!(self.target, Target::Current(_)) && head != Some(base) => {
-                Remade::Commit(base)
-            }
+            None if self.local == Some(base) && head != Some(base) => Remade::Commit(base),
             None => Remade::AlreadySo,
         };
+        self.notes = self.earlier(head, base)?.into_iter().collect();
+        self.notes.extend(replaced(self.job, base, &values));
         self.last = Some(made);
         Ok(remade)
     }
 
-    /// The commit that the edit is made on, where the remote's branch is at `head`.
+    /// The commit that the edit is made on, where the remote's branch is at `head`: the later one of that
+    /// and the local branch.
     fn base(&self, head: Option<ObjectId>) -> Result<ObjectId, Error> {
         let repository = self.job.repository;
-        match (self.target, head, self.local) {
-            (Target::Other(_), Some(head), _) => Ok(head),
-            (Target::Other(_), None, _) => self.start(),
-            (Target::Current(_), Some(head), Some(local))
-                if repository.is_ancestor(local, head)? =>
-            {
-                Ok(head)
-            }
-            (Target::Current(_), Some(head), Some(local))
-                if repository.is_ancestor(head, local)? =>
-            {
-                Ok(local)
-            }
-            (Target::Current(_), None, Some(local)) => Ok(local),
-            (Target::Current(branch), ..) => Err(GitError::Diverged {
+        match (head, self.local) {
+            (None, None) => self.start(),
+            (None, Some(local)) => Ok(local),
+            (Some(head), None) => Ok(head),
+            (Some(head), Some(local)) if repository.is_ancestor(local, head)? => Ok(head),
+            (Some(head), Some(local)) if repository.is_ancestor(head, local)? => Ok(local),
+            _ => Err(GitError::Diverged {
                 remote: self.remote.shown().to_owned(),
-                branch: short_name(branch).to_owned(),
+                branch: short_name(self.target.branch()).to_owned(),
             }
             .into()),
         }
+    }
+
+    /// What goes along: commits of the local branch that were made before and not pushed.
+    fn earlier(&self, head: Option<ObjectId>, base: ObjectId) -> Result<Option<Note>, Error> {
+        if self.local != Some(base) {
+            return Ok(None);
+        }
+        let branch = short_name(self.target.branch());
+        let commits = match self.job.repository.count_commits(head, base)? {
+            0 => return Ok(None),
+            1 => "1 earlier commit".to_owned(),
+            many => format!("{many} earlier commits"),
+        };
+        let message = format!("pushes {commits} of {branch} too");
+        Ok(Some(Note { code: "earlier-commits", message }))
     }
 
     /// Where a branch that the remote has not starts: at the remote's head of the base branch.
@@ -208,9 +225,9 @@ impl Attempt<'_> {
     }
 }
 
-fn values(made: &Made) -> Values {
+fn values_of(proven: &Proven) -> Values {
     let mut all = Values::new();
-    for overlay in &made.proven.overlays {
+    for overlay in &proven.overlays {
         let Effect { changes } = &overlay.effect;
         for change in changes {
             let resource = &change.resource;
@@ -224,14 +241,32 @@ fn values(made: &Made) -> Values {
     all
 }
 
+/// The values of the revision `base` that the edit replaces and that the checkout's commit has not: whoever asked for the
+/// edit may not have seen them.
+fn replaced(job: &Job<'_>, base: ObjectId, values: &Values) -> Vec<Note> {
+    let head = job.disk.and_then(|_| job.repository.resolve("HEAD").ok());
+    let Some(head) = head.filter(|head| *head != base) else { return Vec::new() };
+    let Ok(here) = job.prove(head) else { return Vec::new() };
+    let here = values_of(&here);
+    let differs = |(field, (before, _)): &(&String, &(Option<Json>, Option<Json>))| {
+        here.get(*field).is_none_or(|(known, _)| known != before)
+    };
+    let note = |(field, (before, _)): (&String, &(Option<Json>, Option<Json>))| Note {
+        code: "replaces-unseen",
+        message: format!("{field}: replaces {}, which your checkout does not have", shown(before)),
+    };
+    values.iter().filter(differs).map(note).collect()
+}
+
+fn shown(value: &Option<Json>) -> String {
+    value.as_ref().map_or_else(|| "nothing".to_owned(), Json::to_string)
+}
+
 /// Somebody else's new value is not written over: whoever asked for this one did not know of it.
 fn require_same_before(first: &Values, now: &Values, remote: &str) -> Result<(), Error> {
     for (field, (before, after)) in now {
         let Some((known, _)) = first.get(field) else { continue };
         if known != before {
-            let shown = |value: &Option<Json>| {
-                value.as_ref().map_or_else(|| "nothing".to_owned(), Json::to_string)
-            };
             let message = format!(
                 "{field}: somebody set {} on {remote} meanwhile; asked for was {}",
                 shown(before),
