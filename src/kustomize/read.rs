@@ -10,13 +10,18 @@
 
 mod documents;
 mod resources;
+mod syntax;
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use self::syntax::{Form, Syntax, SyntaxId};
 use super::error::{BuildError, BuildErrorKind};
 use super::node::{Entry, Layout, Map, Node, Scalar, Style, Tag, Text, Value};
 use super::origin::Origin;
 use super::source_tree::SourceFile;
 use crate::yaml::scalar::{Resolved, Rules, resolve, timestamp};
-use crate::yaml::tree::{self, Kind, NodeId, Tree, YamlError};
+use crate::yaml::tree::{self, YamlError};
 
 pub(crate) use documents::split_documents;
 pub(crate) use resources::{check_metadata, inline_resources, resources, resources_of};
@@ -27,7 +32,7 @@ pub(crate) use resources::{check_metadata, inline_resources, resources, resource
 /// # Errors
 /// [`BuildErrorKind::Yaml`] for a text that is no UTF-8 or no YAML.
 pub(crate) fn configuration(file: &SourceFile) -> Result<Node, BuildError> {
-    configuration_text(text_of(file)?, Origin::new(file.id, 1))
+    configuration_text(&text_of(file)?, Origin::new(file.id, 1))
 }
 
 /// As [`configuration`], for a text that starts at `start`.
@@ -35,12 +40,8 @@ pub(crate) fn configuration(file: &SourceFile) -> Result<Node, BuildError> {
 /// # Errors
 /// As [`configuration`].
 pub(crate) fn configuration_text(text: &str, start: Origin) -> Result<Node, BuildError> {
-    let text = Part { text, start };
-    let tree = tree::parse(text.text).map_err(|error| text.error(&error))?;
-    match tree.roots().first() {
-        None => Ok(Node::null(start)),
-        Some(root) => Converter::new(&tree, Rules::Kustomization, start).node(*root),
-    }
+    let node = first_document(Part { text, start }, Rules::Kustomization)?;
+    Ok(node.unwrap_or_else(|| Node::null(start)))
 }
 
 /// Reads the first document of a text that stands in a field of a resource, by version 3's rules.
@@ -49,20 +50,35 @@ pub(crate) fn configuration_text(text: &str, start: Origin) -> Result<Node, Buil
 /// # Errors
 /// As [`configuration`].
 pub(crate) fn embedded(text: &str, start: Origin) -> Result<Node, BuildError> {
-    let text = Part { text, start };
-    let tree = tree::parse(text.text).map_err(|error| text.error(&error))?;
-    match tree.roots().first() {
-        None => Ok(Node::null(start)),
-        Some(root) => Converter::new(&tree, Rules::Resource, start).node(*root),
-    }
+    let node = first_document(Part { text, start }, Rules::Resource)?;
+    Ok(node.unwrap_or_else(|| Node::null(start)))
 }
 
-/// The text of a file.
+/// The first document of a text; `None` where there is none.
+fn first_document(part: Part<'_>, rules: Rules) -> Result<Option<Node>, BuildError> {
+    let syntax = Syntax::parse(part.text, rules).map_err(|error| part.error(&error))?;
+    let convert = |root| Converter::new(&syntax, rules, part.start).node(root);
+    syntax.root().map(convert).transpose()
+}
+
+/// The text of a file: UTF-8, or UTF-16 behind a byte-order mark.
 ///
 /// # Errors
-/// [`BuildErrorKind::Yaml`] if it is not UTF-8.
-pub(crate) fn text_of(file: &SourceFile) -> Result<&str, BuildError> {
-    std::str::from_utf8(&file.bytes).map_err(|error| {
+/// [`BuildErrorKind::Yaml`] if it is neither.
+pub(crate) fn text_of(file: &SourceFile) -> Result<Cow<'_, str>, BuildError> {
+    let utf16 = match *file.bytes {
+        [0xFF, 0xFE, ref units @ ..] => Some((units, u16::from_le_bytes as fn([u8; 2]) -> u16)),
+        [0xFE, 0xFF, ref units @ ..] => Some((units, u16::from_be_bytes as fn([u8; 2]) -> u16)),
+        _ => None,
+    };
+    if let Some((units, unit)) = utf16 {
+        let units: Vec<u16> = units.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
+        return String::from_utf16(&units).map(Cow::Owned).map_err(|_| {
+            let message = "is not UTF-16 text, though it begins as such";
+            BuildError::new(BuildErrorKind::Yaml, message).at(Origin::new(file.id, 1))
+        });
+    }
+    std::str::from_utf8(&file.bytes).map(Cow::Borrowed).map_err(|error| {
         let valid = &file.bytes[..error.valid_up_to()];
         let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
         BuildError::new(BuildErrorKind::Yaml, "is not UTF-8 text")
@@ -95,48 +111,58 @@ fn line_of(start: Origin, line: u32) -> Origin {
     Origin::new(start.file, line)
 }
 
-/// Makes nodes of a span tree.
+/// Makes nodes of a syntax.
 struct Converter<'t, 's> {
-    tree: &'t Tree<'s>,
+    tree: &'t Syntax<'s>,
     rules: Rules,
     start: Origin,
+    keys: RefCell<KnownKeys>,
 }
 
 impl<'t, 's> Converter<'t, 's> {
-    fn new(tree: &'t Tree<'s>, rules: Rules, start: Origin) -> Self {
-        Self { tree, rules, start }
+    fn new(tree: &'t Syntax<'s>, rules: Rules, start: Origin) -> Self {
+        Self { tree, rules, start, keys: RefCell::default() }
     }
 
-    fn origin(&self, id: NodeId) -> Origin {
+    fn origin(&self, id: SyntaxId) -> Origin {
         line_of(self.start, self.tree.node(id).line)
     }
 
-    fn error(&self, id: NodeId, message: &str) -> BuildError {
+    fn error(&self, id: SyntaxId, message: &str) -> BuildError {
         let mut error = BuildError::new(BuildErrorKind::Yaml, message).at(self.origin(id));
         error.column = self.tree.node(id).column;
         error
     }
 
-    fn node(&self, id: NodeId) -> Result<Node, BuildError> {
+    fn node(&self, id: SyntaxId) -> Result<Node, BuildError> {
         let id = self.tree.target(id);
-        let value = match &self.tree.node(id).kind {
-            Kind::Scalar { .. } => Value::Scalar(self.scalar(id)?),
-            Kind::Seq { .. } => Value::Seq(self.items(id)?),
-            Kind::Map { .. } => Value::Map(self.map(id)?),
-            Kind::Alias { .. } => return Err(self.error(id, "an alias of an alias")),
+        let value = match &self.tree.node(id).form {
+            Form::Scalar(..) => Value::Scalar(self.scalar(id, |text| Text::from(text))?),
+            Form::Seq => Value::Seq(self.items(id)?),
+            Form::Map => Value::Map(self.map(id)?),
+            Form::Alias(_) => return Err(self.error(id, "an alias of an alias")),
         };
-        let flow = self.tree.node(id).is_flow();
+        let flow = self.tree.node(id).is_flow;
         let layout = if flow { Layout::Flow } else { Layout::Block };
         Ok(Node { value, origin: self.origin(id), layout })
     }
 
-    fn items(&self, id: NodeId) -> Result<Vec<Node>, BuildError> {
-        self.tree.items(id).iter().map(|item| self.node(*item)).collect()
+    fn items(&self, id: SyntaxId) -> Result<Vec<Node>, BuildError> {
+        self.tree.children(id).iter().map(|item| self.node(*item)).collect()
     }
 
-    fn scalar(&self, id: NodeId) -> Result<Scalar, BuildError> {
+    /// The scalar that is a key.
+    fn key(&self, id: SyntaxId) -> Result<Scalar, BuildError> {
+        self.scalar(self.tree.target(id), |text| self.keys.borrow_mut().text(text))
+    }
+
+    fn scalar(
+        &self,
+        id: SyntaxId,
+        shared: impl FnOnce(&str) -> Text,
+    ) -> Result<Scalar, BuildError> {
         let node = self.tree.node(id);
-        let (Some(text), Some(style)) = (node.scalar(), node.style()) else {
+        let Form::Scalar(text, style) = &node.form else {
             return Err(self.error(id, "a key must be a scalar"));
         };
         let style = match style {
@@ -153,14 +179,17 @@ impl<'t, 's> Converter<'t, 's> {
             // Such a tag is written again, so the style does not decide the type.
             Some(tag) => (self.explicit_tag(id, tag, text)?, Style::Plain),
         };
+        // With its tag nothing is null everywhere, without it not in brackets.
+        let is_tagged_null = node.tag.as_deref() == Some("!!null");
+        let text = if is_tagged_null { "null" } else { text };
         if tag == Tag::Binary && self.rules == Rules::Kustomization {
             return self.binary(id, text);
         }
-        Ok(Scalar { tag, style, ..Scalar::untagged(text) })
+        Ok(Scalar { tag, style, ..Scalar::untagged(shared(text)) })
     }
 
     /// Version 2 reads `!!binary` as the text that it encodes.
-    fn binary(&self, id: NodeId, text: &str) -> Result<Scalar, BuildError> {
+    fn binary(&self, id: SyntaxId, text: &str) -> Result<Scalar, BuildError> {
         let bytes = super::build::emit::decode_base64(text)
             .ok_or_else(|| self.error(id, "the value of !!binary is not base64"))?;
         Ok(Scalar::string(String::from_utf8_lossy(&bytes).into_owned()))
@@ -176,7 +205,7 @@ impl<'t, 's> Converter<'t, 's> {
         tag_of(resolve(text, self.rules))
     }
 
-    fn explicit_tag(&self, id: NodeId, tag: &str, text: &str) -> Result<Tag, BuildError> {
+    fn explicit_tag(&self, id: SyntaxId, tag: &str, text: &str) -> Result<Tag, BuildError> {
         let wanted = match tag {
             "!!null" => Tag::Null,
             "!!bool" => Tag::Bool,
@@ -197,7 +226,7 @@ impl<'t, 's> Converter<'t, 's> {
         Err(self.error(id, &format!("cannot read `{text}` as {tag}")))
     }
 
-    fn map(&self, id: NodeId) -> Result<Map, BuildError> {
+    fn map(&self, id: SyntaxId) -> Result<Map, BuildError> {
         match self.rules {
             Rules::Resource => self.resource_map(id),
             Rules::Kustomization => self.configuration_map(id),
@@ -205,12 +234,12 @@ impl<'t, 's> Converter<'t, 's> {
     }
 
     /// kyaml's `deAnchor`: own entries first, then what merge keys add; a key may stand twice.
-    fn resource_map(&self, id: NodeId) -> Result<Map, BuildError> {
+    fn resource_map(&self, id: SyntaxId) -> Result<Map, BuildError> {
         let pairs = self.tree.pairs(id);
         let mut map = Map::with_capacity(pairs.len());
         let mut merged = None;
         for (key, value) in pairs {
-            let key_node = self.scalar(self.tree.target(key))?;
+            let key_node = self.key(key)?;
             if &*key_node.text != "<<" {
                 let value = self.node(value)?;
                 map.entries_mut().push(Entry { key: key_node, value });
@@ -226,10 +255,10 @@ impl<'t, 's> Converter<'t, 's> {
     }
 
     /// Adds the entries of a merge key's value behind the first `own` entries, which stay.
-    fn add_merged(&self, map: &mut Map, value: NodeId, own: usize) -> Result<(), BuildError> {
+    fn add_merged(&self, map: &mut Map, value: SyntaxId, own: usize) -> Result<(), BuildError> {
         let id = self.tree.target(value);
-        match &self.tree.node(id).kind {
-            Kind::Map { .. } => {
+        match &self.tree.node(id).form {
+            Form::Map => {
                 for entry in self.resource_map(id)?.into_entries() {
                     match map.position(&entry.key.text) {
                         Some(at) if at < own => {}
@@ -240,11 +269,11 @@ impl<'t, 's> Converter<'t, 's> {
                 Ok(())
             }
             // Earlier maps of the list override later ones.
-            Kind::Seq { .. } if id == value => {
-                let items = self.tree.items(id).iter().rev();
+            Form::Seq if id == value => {
+                let items = self.tree.children(id).iter().rev();
                 items.copied().try_for_each(|item| {
-                    match self.tree.node(self.tree.target(item)).kind {
-                        Kind::Map { .. } => self.add_merged(map, item, own),
+                    match self.tree.node(self.tree.target(item)).form {
+                        Form::Map => self.add_merged(map, item, own),
                         _ => Err(self.error(item, "only objects can be merged")),
                     }
                 })
@@ -254,11 +283,11 @@ impl<'t, 's> Converter<'t, 's> {
     }
 
     /// Version 2: the last of two equal keys counts, and a merge key counts where it stands.
-    fn configuration_map(&self, id: NodeId) -> Result<Map, BuildError> {
+    fn configuration_map(&self, id: SyntaxId) -> Result<Map, BuildError> {
         let pairs = self.tree.pairs(id);
         let mut map = Map::with_capacity(pairs.len());
         for (key, value) in pairs {
-            let key_node = self.scalar(self.tree.target(key))?;
+            let key_node = self.key(key)?;
             if key_node.tag == Tag::Merge {
                 self.merge_here(&mut map, value)?;
                 continue;
@@ -270,19 +299,19 @@ impl<'t, 's> Converter<'t, 's> {
         Ok(map)
     }
 
-    fn merge_here(&self, map: &mut Map, value: NodeId) -> Result<(), BuildError> {
+    fn merge_here(&self, map: &mut Map, value: SyntaxId) -> Result<(), BuildError> {
         let id = self.tree.target(value);
-        match &self.tree.node(id).kind {
-            Kind::Map { .. } => {
+        match &self.tree.node(id).form {
+            Form::Map => {
                 let entries = self.configuration_map(id)?.into_entries();
                 entries.into_iter().for_each(|entry| put(map, entry));
                 Ok(())
             }
-            Kind::Seq { .. } if id == value => {
-                let items = self.tree.items(id).iter().rev();
+            Form::Seq if id == value => {
+                let items = self.tree.children(id).iter().rev();
                 items.copied().try_for_each(|item| {
-                    match self.tree.node(self.tree.target(item)).kind {
-                        Kind::Map { .. } => self.merge_here(map, item),
+                    match self.tree.node(self.tree.target(item)).form {
+                        Form::Map => self.merge_here(map, item),
                         _ => Err(self.error(item, "only objects can be merged")),
                     }
                 })
@@ -292,7 +321,7 @@ impl<'t, 's> Converter<'t, 's> {
     }
 
     /// A key as sigs.k8s.io/yaml makes a JSON key of it.
-    fn configuration_key(&self, id: NodeId, mut key: Scalar) -> Result<Scalar, BuildError> {
+    fn configuration_key(&self, id: SyntaxId, mut key: Scalar) -> Result<Scalar, BuildError> {
         let text = match (key.tag, resolve(&key.text, self.rules)) {
             (Tag::Null, _) => return Err(self.error(id, "a key must not be null")),
             (Tag::Bool, Resolved::Bool(value)) => Text::from(value.to_string()),
@@ -302,6 +331,30 @@ impl<'t, 's> Converter<'t, 's> {
         };
         key.text = text;
         Ok(key)
+    }
+}
+
+/// Keys that were met lately, so that the same ones share their text.
+struct KnownKeys([Option<Text>; KnownKeys::SLOTS]);
+
+impl KnownKeys {
+    const SLOTS: usize = 64;
+
+    fn text(&mut self, key: &str) -> Text {
+        let bytes = key.as_bytes();
+        let byte = |at: usize| usize::from(bytes.get(at).copied().unwrap_or(0));
+        let mixed = byte(0) + 7 * byte(bytes.len() / 2) + 31 * bytes.len();
+        let slot = &mut self.0[mixed % Self::SLOTS];
+        match slot {
+            Some(known) if &**known == key => Text::clone(known),
+            _ => Text::clone(slot.insert(Text::from(key))),
+        }
+    }
+}
+
+impl Default for KnownKeys {
+    fn default() -> Self {
+        Self([const { None }; Self::SLOTS])
     }
 }
 

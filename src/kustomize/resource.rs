@@ -172,6 +172,9 @@ pub struct Resource {
     pub origin: Origin,
     /// Former names, oldest first.
     pub previous_ids: Vec<PreviousId>,
+    /// Whether it had no name or no kind when something was to change it; kustomize breaks off
+    /// over such a one.
+    pub was_unnamed: bool,
     /// Prefixes that were added, innermost first.
     pub prefixes: Vec<Text>,
     /// Suffixes that were added, innermost first.
@@ -201,6 +204,7 @@ impl Resource {
             origin: node.origin,
             node,
             previous_ids: Vec::new(),
+            was_unnamed: false,
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             referred_by: Vec::new(),
@@ -322,6 +326,7 @@ impl Resource {
     /// Remembers the current identity before it changes (`StorePreviousId`).
     pub fn store_previous_id(&mut self) {
         let id = self.current_id();
+        self.was_unnamed |= id.name.is_empty() || id.kind.is_empty();
         self.previous_ids.push(PreviousId {
             namespace: Text::from(id.effective_namespace()),
             name: id.name,
@@ -421,6 +426,12 @@ impl Resource {
         }
         pairs.sort();
         pairs.dedup_by(|later, kept| later.0 == kept.0);
+        // Of two fields of that name only the first was removed.
+        if let Some(other) = metadata.get_mut(field).and_then(Node::as_map_mut) {
+            let values = pairs.into_iter().map(|(key, text)| (key, Node::string(text, origin)));
+            values.for_each(|(key, value)| other.set_field(&key, value));
+            return;
+        }
         let mut map = Map::with_capacity(pairs.len());
         for (key, text) in pairs {
             let kept = old

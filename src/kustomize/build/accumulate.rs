@@ -67,6 +67,7 @@ pub(super) fn build_root(
     let target = Target::load(context)?;
     let mut accumulated = target.accumulate(Accumulator::default())?;
     let resources = accumulated.resources.resources_mut();
+    check_histories(resources)?;
     add_name_suffixes(resources)?;
     fix_references(resources, &accumulated.config.name_reference)?;
     let specs = &accumulated.config.var_reference;
@@ -270,6 +271,16 @@ impl<'a> Target<'a> {
         target
             .accumulate(gathered.unwrap_or_default())
             .map_err(|error| error.within(format!("building '{directory}'")))
+    }
+}
+
+fn check_histories(resources: &[Resource]) -> Result<(), BuildError> {
+    match resources.iter().find(|resource| resource.was_unnamed) {
+        None => Ok(()),
+        Some(resource) => {
+            let message = "a patch took the name or the kind of an object that was changed later";
+            Err(BuildError::new(BuildErrorKind::Transformer, message).at(resource.origin))
+        }
     }
 }
 

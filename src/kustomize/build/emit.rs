@@ -67,7 +67,7 @@ struct Emitter<'n> {
 impl<'n> Emitter<'n> {
     fn document(&mut self, node: &'n Node) -> Result<(), BuildError> {
         self.node(node, 0, Place::Root)?;
-        if !self.out.ends_with('\n') {
+        if !self.out.ends_with(scalar::is_break) {
             self.out.push('\n');
         }
         Ok(())
@@ -141,7 +141,8 @@ impl<'n> Emitter<'n> {
         if first && place != Place::SimpleValue {
             return;
         }
-        if !self.out.ends_with('\n') {
+        // A block may end with another line break than this.
+        if !self.out.ends_with(scalar::is_break) {
             self.out.push('\n');
         }
         pad(&mut self.out, indent);

@@ -6,9 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::emit::{Typed, typed_in};
 use super::field_path::{Create, FieldPathError, apply_specs, set_scalar, wrong_kind};
 use super::field_spec::{FieldSpec, NameBackReferences, is_selected};
-use crate::kustomize::error::BuildError;
+use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Map, Node, Tag, Text, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::{NOT_A_NAMESPACE, Resource, ResourceId};
@@ -29,7 +30,10 @@ pub(crate) fn fix_references(
         let original = resource.original_id();
         let key = (original.api_version.clone(), original.kind.clone());
         let specs = specs_by_kind.entry(key).or_insert_with(|| specs_of(&original, references));
-        let mut referrer = Referrer::new(resource, &candidates);
+        if specs.is_empty() {
+            continue;
+        }
+        let mut referrer = Referrer::new(resource, &candidates)?;
         for (target, spec) in specs.iter() {
             referrer.fix(&mut resource.node, &references[*target], spec)?;
         }
@@ -128,16 +132,19 @@ struct Referrer<'a> {
 }
 
 impl<'a> Referrer<'a> {
-    fn new(resource: &Resource, candidates: &'a Candidates) -> Self {
-        Self {
+    fn new(resource: &Resource, candidates: &'a Candidates) -> Result<Self, BuildError> {
+        let id = resource.current_id();
+        let subject_namespaces =
+            if id.cluster_scoped { HashSet::new() } else { subject_namespaces(resource)? };
+        Ok(Self {
             candidates,
-            id: resource.current_id(),
+            id,
             prefixes: resource.prefixes.clone(),
             suffixes: resource.suffixes.clone(),
-            subject_namespaces: subject_namespaces(resource),
+            subject_namespaces,
             role_ref: role_ref(resource),
             referrals: Vec::new(),
-        }
+        })
     }
 
     fn fix(
@@ -316,15 +323,42 @@ fn ambiguous(old: &str, candidates: &[&Candidate]) -> FieldPathError {
 }
 
 /// The namespaces of the service accounts that a role binding names as its subjects.
-fn subject_namespaces(resource: &Resource) -> HashSet<Text> {
+///
+/// # Errors
+/// For a subject that is no object, or whose kind or namespace is no text.
+fn subject_namespaces(resource: &Resource) -> Result<HashSet<Text>, BuildError> {
     if resource.kind() != "RoleBinding" {
-        return HashSet::new();
+        return Ok(HashSet::new());
     }
     let subjects = resource.node.get("subjects").and_then(Node::as_seq).unwrap_or_default();
-    let is_account =
-        |subject: &&Node| subject.get("kind").and_then(Node::as_str) == Some("ServiceAccount");
-    let namespace = |subject: &Node| subject.get("namespace")?.as_str().map(Text::from);
-    subjects.iter().filter(is_account).filter_map(namespace).collect()
+    let namespaces = subjects.iter().map(subject_namespace).collect::<Result<Vec<_>, _>>()?;
+    Ok(namespaces.into_iter().flatten().collect())
+}
+
+fn subject_namespace(subject: &Node) -> Result<Option<Text>, BuildError> {
+    let refuse = |message: &str, origin| {
+        Err(BuildError::new(BuildErrorKind::Transformer, message).at(origin))
+    };
+    if subject.as_map().is_none() {
+        return refuse("a subject of a RoleBinding must be an object", subject.origin);
+    }
+    let (Some(kind), Some(namespace)) = (subject.get("kind"), subject.get("namespace")) else {
+        return Ok(None);
+    };
+    match (text_of(kind), text_of(namespace)) {
+        (None, _) => refuse("the kind of a subject must be a text", kind.origin),
+        (Some("ServiceAccount"), None) => {
+            refuse("the namespace of a service account must be a text", namespace.origin)
+        }
+        (Some("ServiceAccount"), Some(namespace)) => Ok(Some(Text::from(namespace))),
+        (Some(_), _) => Ok(None),
+    }
+}
+
+/// The text of a scalar that is read as a string.
+fn text_of(node: &Node) -> Option<&str> {
+    let scalar = node.as_scalar()?;
+    matches!(typed_in(scalar, node.layout), Ok(Typed::Str(_))).then_some(&*scalar.text)
 }
 
 /// Group and kind of the role that a role binding refers to.

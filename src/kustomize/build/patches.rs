@@ -225,7 +225,7 @@ impl Text<'_> {
             Self::Inline(text) => JsonPatch::parse(text, text.content_start(), text.origin),
             Self::File(file) => {
                 let start = Origin::new(file.id, 1);
-                JsonPatch::parse(read::text_of(file)?, Some(start), start)
+                JsonPatch::parse(&read::text_of(file)?, Some(start), start)
             }
         }
     }

@@ -66,7 +66,8 @@ pub(crate) fn add_affix(
             let set = |node: &mut Node| {
                 let Some(name) = node.as_text() else { return Err(wrong_kind("a scalar", node)) };
                 let joined = affix.join(text, name);
-                set_scalar(node, joined, Tag::Unset, text.origin)
+                let decided = if text.is_empty() { node.origin } else { text.origin };
+                set_scalar(node, joined, Tag::Unset, decided)
             };
             let create = Create::Scalar(Tag::Str);
             apply_specs(&mut resource.node, [spec], create, text.origin, set)?;

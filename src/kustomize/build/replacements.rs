@@ -293,9 +293,11 @@ fn set_field(field: &mut Node, value: &Node, options: Option<&FieldOptions>) -> 
         let Some(old) = field.as_text() else {
             return Err("the option delimiter fits scalars only".to_owned());
         };
+        // Maps and lists have no text of their own.
         let joined = join_part(old, value.as_str().unwrap_or(""), options);
-        if let Value::Scalar(scalar) = &mut value.value {
-            scalar.text = joined;
+        match &mut value.value {
+            Value::Scalar(scalar) => scalar.text = joined,
+            _ => value = Node::untagged(joined, value.origin),
         }
     }
     overwrite(field, value);

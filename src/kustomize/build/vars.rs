@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::context::Context;
 use super::field_path::{Create, FieldPathError, apply_specs};
 use super::field_spec::FieldSpecs;
+use super::generators::encode_base64;
 use super::go_json;
 use super::lookup::{integer, lookup, split_path};
 use super::shared_values::settle;
@@ -232,7 +233,7 @@ impl Replacer {
     /// Every string that is looked at becomes a plain one, whether it holds a var or not.
     fn replace_in(&mut self, node: &mut Node) -> Result<(), FieldPathError> {
         let Value::Scalar(scalar) = &mut node.value else { return Ok(()) };
-        let (value, origin) = self.expand(&scalar.text)?;
+        let (value, origin) = self.expand(&scalar.text);
         let (text, tag) = match value {
             Primitive::Text(text) => (text, Tag::Str),
             Primitive::Int(number) => (Text::from(number.to_string()), Tag::Int),
@@ -246,44 +247,37 @@ impl Replacer {
     }
 
     /// A text with its vars replaced. A text that is one var alone takes the var's type.
-    fn expand(&mut self, text: &str) -> Result<(Primitive, Option<Origin>), FieldPathError> {
-        let mut out = String::new();
+    fn expand(&mut self, text: &str) -> (Primitive, Option<Origin>) {
+        let mut out: Vec<u8> = Vec::with_capacity(text.len());
         let mut origin = None;
-        let mut rest = text;
-        while let Some(at) = rest.find('$') {
+        let mut rest = text.as_bytes();
+        while let Some(at) = rest.iter().position(|byte| *byte == b'$') {
+            out.extend(&rest[..at]);
             let after = &rest[at + 1..];
-            out.push_str(&rest[..at]);
-            let Some(next) = after.chars().next() else {
-                out.push('$');
-                rest = after;
-                continue;
-            };
-            if let Some((name, tail)) = after.strip_prefix('(').and_then(|a| a.split_once(')')) {
+            if let Some(name) = var_name(after) {
                 let found = self.find(name);
                 origin = found.as_ref().map(|value| value.origin).or(origin);
-                if at == 0 && rest.len() == text.len() && tail.is_empty() {
+                if name.len() + 3 == text.len() {
                     let unknown = Primitive::Text(Text::from(text));
-                    return Ok((found.map_or(unknown, |value| value.value), origin));
+                    return (found.map_or(unknown, |value| value.value), origin);
                 }
                 match found {
-                    Some(value) => out.push_str(&value.value.to_text()),
-                    None => out.extend(["$(", name, ")"]),
+                    Some(value) => out.extend(value.value.to_text().as_bytes()),
+                    None => out.extend(format!("$({name})").as_bytes()),
                 }
-                rest = tail;
+                rest = &after[name.len() + 2..];
                 continue;
             }
-            match next {
-                '$' => out.push('$'),
-                _ if next.is_ascii() => out.extend(['$', next]),
-                _ => {
-                    let message = format!("`${next}` in `{text}` can only be built by kustomize");
-                    return Err(FieldPathError::Refused(message));
-                }
+            out.push(b'$');
+            match after.first() {
+                None | Some(b'$') => {}
+                // Kustomize takes the byte for a character.
+                Some(byte) => out.extend(char::from(*byte).to_string().as_bytes()),
             }
-            rest = &after[next.len_utf8()..];
+            rest = after.get(1..).unwrap_or_default();
         }
-        out.push_str(rest);
-        Ok((Primitive::Text(Text::from(out)), origin))
+        out.extend(rest);
+        (Primitive::Text(text_of_bytes(out)), origin)
     }
 
     fn find(&mut self, name: &str) -> Option<VarValue> {
@@ -293,6 +287,21 @@ impl Replacer {
         }
         self.used.insert(Text::clone(key));
         Some(value.clone())
+    }
+}
+
+/// The name in `(name)` at the start of a text.
+fn var_name(text: &[u8]) -> Option<&str> {
+    let inner = text.strip_prefix(b"(")?;
+    let end = inner.iter().position(|byte| *byte == b')')?;
+    std::str::from_utf8(&inner[..end]).ok()
+}
+
+/// go-yaml writes what is no UTF-8 as base64.
+fn text_of_bytes(bytes: Vec<u8>) -> Text {
+    match String::from_utf8(bytes) {
+        Ok(text) => Text::from(text),
+        Err(error) => Text::from(encode_base64(error.as_bytes())),
     }
 }
 
@@ -321,7 +330,7 @@ mod tests {
             (Text::from("F"), value(Primitive::Float(2_500_000.0))),
         ];
         let mut replacer = Replacer { values: values.into(), used: BTreeSet::new() };
-        replacer.expand(text).unwrap().0
+        replacer.expand(text).0
     }
 
     #[test]
@@ -335,6 +344,8 @@ mod tests {
             ("$A $", "$A $"),
             ("$(A", "$(A"),
             ("a$$", "a$"),
+            // Printed by kustomize 5.8.1.
+            ("\u{2028}y_$\u{65e5}", "4oCoeV8kw6aXpQ=="),
         ] {
             assert_eq!(expand(text), Primitive::Text(Text::from(expanded)), "{text}");
         }

@@ -6,14 +6,13 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::{Converter, Part, split_documents, text_of};
+use super::{Part, first_document, split_documents, text_of};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Text, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::source_tree::SourceFile;
 use crate::kustomize::types::Located;
 use crate::yaml::scalar::Rules;
-use crate::yaml::tree;
 
 /// The objects of a file: every document, and the items of lists.
 ///
@@ -21,7 +20,7 @@ use crate::yaml::tree;
 /// [`BuildErrorKind::Yaml`] for a text that is no YAML, [`BuildErrorKind::Resource`] for a document
 /// that is no Kubernetes object.
 pub(crate) fn resources(file: &SourceFile) -> Result<Vec<Node>, BuildError> {
-    file.objects(|file| resources_of(text_of(file)?, Origin::new(file.id, 1)))
+    file.objects(|file| resources_of(&text_of(file)?, Origin::new(file.id, 1)))
 }
 
 /// The objects of a text that stands in a kustomization file. Where its lines are not lines of the
@@ -53,21 +52,14 @@ pub(crate) fn resources_of(text: &str, start: Origin) -> Result<Vec<Node>, Build
     let alone = parts.len() == 1;
     let mut nodes = Vec::with_capacity(parts.len());
     for part in parts {
-        let Some(node) = first_document(part)? else { continue };
+        let Some(node) = first_document(part, Rules::Resource)? else { continue };
         match node {
+            null if null.is_null() => {}
             list if alone && is_plain_list(&list) => nodes.append(&mut items_of(list)),
             node => nodes.push(node),
         }
     }
     expand_lists(checked(nodes)?)
-}
-
-/// The first document of a part; `None` if there is none, or null.
-fn first_document(part: Part<'_>) -> Result<Option<Node>, BuildError> {
-    let tree = tree::parse(part.text).map_err(|error| part.error(&error))?;
-    let Some(root) = tree.roots().first() else { return Ok(None) };
-    let node = Converter::new(&tree, Rules::Resource, part.start).node(*root)?;
-    Ok(Some(node).filter(|node| !node.is_null()))
 }
 
 /// `kind: List` (or `ResourceList`) with items or a function's configuration, which kyaml unpacks

@@ -151,6 +151,7 @@ impl Kustomization {
             let message = "the kustomization file is empty; give it at least one field";
             return Err(BuildError::new(BuildErrorKind::Kustomization, message).at(node.origin));
         }
+        check_characters(node)?;
         kustomization.move_deprecated_fields();
         kustomization.check_kind_and_version()?;
         Ok(kustomization)
@@ -224,6 +225,57 @@ fn move_env(envs: &mut Vec<Located>, env: &mut Located) {
     if !env.is_empty() {
         envs.push(std::mem::take(env));
     }
+}
+
+/// Fields that kustomize hands to its transformers and generators as YAML that it prints itself.
+const HANDED_ON: [&str; 17] = [
+    "commonAnnotations",
+    "commonLabels",
+    "configMapGenerator",
+    "generatorOptions",
+    "images",
+    "imageTags",
+    "labels",
+    "namePrefix",
+    "namespace",
+    "nameSuffix",
+    "patches",
+    "patchesJson6902",
+    "patchesStrategicMerge",
+    "replacements",
+    "replicas",
+    "secretGenerator",
+    "helmCharts",
+];
+
+/// Refuses characters that escapes can write and that cannot be handed on.
+fn check_characters(node: &Node) -> Result<(), BuildError> {
+    let entries = node.as_map().map(|map| map.entries()).unwrap_or_default();
+    let handed_on = entries.iter().filter(|entry| HANDED_ON.contains(&&*entry.key.text));
+    handed_on.into_iter().try_for_each(|entry| check_text(&entry.value))
+}
+
+fn check_text(node: &Node) -> Result<(), BuildError> {
+    let check = |text: &str| match text.chars().find(is_unprintable) {
+        None => Ok(()),
+        Some(c) => {
+            let message = format!("the control character {c:?} is not allowed here");
+            Err(BuildError::new(BuildErrorKind::Kustomization, message).at(node.origin))
+        }
+    };
+    match &node.value {
+        Value::Scalar(scalar) => check(&scalar.text),
+        Value::Seq(items) => items.iter().try_for_each(check_text),
+        Value::Map(map) => map.entries().iter().try_for_each(|entry| {
+            check(&entry.key.text)?;
+            check_text(&entry.value)
+        }),
+    }
+}
+
+/// A character that JSON writes as it is and YAML does not allow.
+fn is_unprintable(c: &char) -> bool {
+    matches!(c, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
 /// Whether a field other than kind and version is set to something.

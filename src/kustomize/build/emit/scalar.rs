@@ -190,7 +190,7 @@ impl Scan {
     }
 }
 
-fn is_break(c: char) -> bool {
+pub(super) fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
@@ -232,8 +232,8 @@ struct Folder<'o> {
 
 impl<'o> Folder<'o> {
     fn new(out: &'o mut String, indent: usize, context: Context) -> Self {
-        let line = out.rfind('\n').map_or(0, |at| at + 1);
-        let column = out[line..].chars().count();
+        let line = out.rsplit(is_break).next().unwrap_or_default();
+        let column = line.chars().count();
         Self { out, indent, column, may_break: context == Context::Value }
     }
 

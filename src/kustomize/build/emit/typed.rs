@@ -33,7 +33,7 @@ pub(crate) fn typed_in(scalar: &Scalar, layout: Layout) -> Result<Typed<'_>, Bui
     if layout == Layout::Flow {
         // In braces and brackets these two need quotes.
         match scalar.tag {
-            Tag::Null if text.is_empty() => return Ok(Typed::Str("".into())),
+            Tag::Null | Tag::Unset if text.is_empty() => return Ok(Typed::Str("".into())),
             Tag::Timestamp if text.contains(':') => return string(text),
             _ => {}
         }
