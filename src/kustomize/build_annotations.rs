@@ -33,6 +33,11 @@ impl Resource {
         }
     }
 
+    /// Whether there are annotations in kustomize's eyes, though none may be printed.
+    pub(crate) fn has_build_annotations(&self) -> bool {
+        !self.build_annotations().is_empty()
+    }
+
     /// Writes the fields into the annotations, for a patch to see them.
     pub(crate) fn expose_build_annotations(&mut self) {
         let pairs = self.build_annotations();
@@ -69,6 +74,14 @@ impl Resource {
         forget_unless(suffixes, &mut self.suffixes);
         forget_unless(refs, &mut self.referred_by);
         self.remove_build_annotations();
+    }
+
+    /// Forgets what stood in annotations that have no place any more.
+    pub(crate) fn forget_history(&mut self) {
+        self.previous_ids.clear();
+        self.prefixes.clear();
+        self.suffixes.clear();
+        self.referred_by.clear();
     }
 
     /// Removes the annotations that [`Resource::expose_build_annotations`] wrote, and the map if

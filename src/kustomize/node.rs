@@ -99,6 +99,8 @@ pub enum Layout {
     /// By indentation.
     #[default]
     Block,
+    /// By indentation, with a comment behind the key.
+    CommentedBlock,
     /// In braces or brackets.
     Flow,
 }

@@ -142,8 +142,11 @@ impl<'t, 's> Converter<'t, 's> {
             Form::Map => Value::Map(self.map(id)?),
             Form::Alias(_) => return Err(self.error(id, "an alias of an alias")),
         };
-        let flow = self.tree.node(id).is_flow;
-        let layout = if flow { Layout::Flow } else { Layout::Block };
+        let layout = match self.tree.node(id) {
+            node if node.is_flow => Layout::Flow,
+            node if node.is_commented => Layout::CommentedBlock,
+            _ => Layout::Block,
+        };
         Ok(Node { value, origin: self.origin(id), layout })
     }
 

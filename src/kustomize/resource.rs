@@ -10,7 +10,7 @@
 use std::fmt;
 
 use super::build::SharedValue;
-use super::node::{Map, Node, Scalar, Text};
+use super::node::{Map, Node, Scalar, Text, Value};
 use super::origin::Origin;
 use super::scope::Scopes;
 
@@ -172,9 +172,10 @@ pub struct Resource {
     pub origin: Origin,
     /// Former names, oldest first.
     pub previous_ids: Vec<PreviousId>,
-    /// Whether it had no name or no kind when something was to change it; kustomize breaks off
-    /// over such a one.
-    pub was_unnamed: bool,
+    /// Whether its metadata, or a part of it, was copied into another field by a replacement.
+    pub shares_metadata: bool,
+    /// Whether metadata that is shared was changed.
+    pub shared_metadata_changed: bool,
     /// Prefixes that were added, innermost first.
     pub prefixes: Vec<Text>,
     /// Suffixes that were added, innermost first.
@@ -204,7 +205,8 @@ impl Resource {
             origin: node.origin,
             node,
             previous_ids: Vec::new(),
-            was_unnamed: false,
+            shares_metadata: false,
+            shared_metadata_changed: false,
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             referred_by: Vec::new(),
@@ -323,10 +325,22 @@ impl Resource {
             || self.previous_resource_ids().iter().any(|previous| previous.is_same(id))
     }
 
+    /// Whether kustomize could not tell its former identities: it keeps names, kinds and namespaces as
+    /// lists with commas, without what is empty, and breaks off where they differ in length.
+    #[must_use]
+    pub fn has_broken_history(&self) -> bool {
+        let count = |part: fn(&PreviousId) -> &Text| -> usize {
+            let parts = self.previous_ids.iter().map(part).filter(|text| !text.is_empty());
+            parts.map(|text| text.split(',').count()).sum()
+        };
+        let names = count(|id| &id.name);
+        names > 0 && (names != count(|id| &id.kind) || names != count(|id| &id.namespace))
+    }
+
     /// Remembers the current identity before it changes (`StorePreviousId`).
     pub fn store_previous_id(&mut self) {
         let id = self.current_id();
-        self.was_unnamed |= id.name.is_empty() || id.kind.is_empty();
+        self.shared_metadata_changed |= self.shares_metadata;
         self.previous_ids.push(PreviousId {
             namespace: Text::from(id.effective_namespace()),
             name: id.name,
@@ -390,16 +404,18 @@ impl Resource {
     }
 
     fn metadata_map(&self, field: &str) -> Vec<(Text, Text)> {
-        let Some(map) = self.node.lookup(&["metadata", field]).and_then(Node::as_map) else {
-            return Vec::new();
-        };
-        map.entries()
-            .iter()
-            .map(|entry| {
-                let value = entry.value.as_text().cloned().unwrap_or_default();
-                (Text::clone(&entry.key.text), value)
-            })
-            .collect()
+        let text = |node: &Node| node.as_text().cloned().unwrap_or_default();
+        match self.node.lookup(&["metadata", field]).map(|node| &node.value) {
+            Some(Value::Map(map)) => {
+                let entries = map.entries().iter();
+                entries.map(|entry| (Text::clone(&entry.key.text), text(&entry.value))).collect()
+            }
+            // kyaml does not ask whether it is a list.
+            Some(Value::Seq(items)) => {
+                items.chunks_exact(2).map(|pair| (text(&pair[0]), text(&pair[1]))).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Sets the labels to `pairs`, all strings, sorted by key; none removes the field (kyaml

@@ -23,8 +23,8 @@ pub(crate) fn absorb_into(existing: &mut Resource, mut generated: Resource) {
         keep(existing, "annotations"),
         origin,
     );
-    generated.set_name(&existing.name().to_owned(), existing.origin);
-    generated.set_namespace(&existing.namespace().to_owned(), existing.origin);
+    generated.set_name(existing.name(), existing.origin);
+    generated.set_namespace(existing.namespace(), existing.origin);
     if generated.behavior == Some(Behavior::Merge) {
         keep_origin(&mut generated, existing.annotation(ORIGIN).cloned());
         merge_data(&mut generated, existing, "data");

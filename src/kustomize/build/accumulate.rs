@@ -275,10 +275,14 @@ impl<'a> Target<'a> {
 }
 
 fn check_histories(resources: &[Resource]) -> Result<(), BuildError> {
-    match resources.iter().find(|resource| resource.was_unnamed) {
+    if let Some(resource) = resources.iter().find(|resource| resource.shared_metadata_changed) {
+        let what = "a change of metadata that a replacement has copied before";
+        return Err(BuildError::unsupported(what).at(resource.origin));
+    }
+    match resources.iter().find(|resource| resource.has_broken_history()) {
         None => Ok(()),
         Some(resource) => {
-            let message = "a patch took the name or the kind of an object that was changed later";
+            let message = "an object had no name or kind, or one with a comma, when it was changed";
             Err(BuildError::new(BuildErrorKind::Transformer, message).at(resource.origin))
         }
     }

@@ -75,6 +75,9 @@ impl<'n> Emitter<'n> {
 
     /// Writes a value whose children, if it has any, stand at `indent`.
     fn node(&mut self, node: &'n Node, indent: usize, place: Place) -> Result<(), BuildError> {
+        if node.layout == Layout::CommentedBlock {
+            self.check_comment(node)?;
+        }
         match &node.value {
             Value::Scalar(scalar) => {
                 let layout = if self.flow > 0 { Layout::Flow } else { Layout::Block };
@@ -103,6 +106,15 @@ impl<'n> Emitter<'n> {
                 Ok(())
             }
         }
+    }
+
+    /// Kustomize prints a comment behind a key before `{`, and cannot read that again.
+    fn check_comment(&self, node: &Node) -> Result<(), BuildError> {
+        if self.flow == 0 && !node.is_nil_or_empty() {
+            return Ok(());
+        }
+        let what = "a comment behind the key of an object that is printed in braces";
+        Err(BuildError::unsupported(what).at(node.origin))
     }
 
     fn flow(&mut self, text: &str, place: Place) {

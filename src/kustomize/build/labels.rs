@@ -63,7 +63,13 @@ pub(crate) fn set_pairs(
         let message = "`<<` cannot be the key of a label or an annotation";
         return Err(BuildError::new(BuildErrorKind::Transformer, message).at(value.origin));
     }
+    let made =
+        if specs.iter().any(is_made_for_build) { specs_that_make(specs) } else { Vec::new() };
     for resource in resmap.resources_mut() {
+        resource.shared_metadata_changed |= resource.shares_metadata;
+        // What kustomize keeps in annotations makes the field, too.
+        let has_annotations = !made.is_empty() && resource.has_build_annotations();
+        let specs: &[FieldSpec] = if has_annotations { &made } else { specs };
         for (key, value) in pairs {
             let text = string_node(&value.text, value.origin);
             let one = share(&mut resource.shared, text.clone());
@@ -76,4 +82,17 @@ pub(crate) fn set_pairs(
         settle(resource);
     }
     Ok(())
+}
+
+/// Whether a spec is of the annotations, and does not make the field.
+fn is_made_for_build(spec: &FieldSpec) -> bool {
+    !spec.create && spec.path.trim_start_matches('/') == "metadata/annotations"
+}
+
+fn specs_that_make(specs: &[FieldSpec]) -> Vec<FieldSpec> {
+    let make = |spec: &FieldSpec| FieldSpec {
+        create: spec.create || is_made_for_build(spec),
+        ..spec.clone()
+    };
+    specs.iter().map(make).collect()
 }

@@ -33,6 +33,7 @@ pub(crate) fn fix_references(
         if specs.is_empty() {
             continue;
         }
+        check_api_version(&resource.node)?;
         let mut referrer = Referrer::new(resource, &candidates)?;
         for (target, spec) in specs.iter() {
             referrer.fix(&mut resource.node, &references[*target], spec)?;
@@ -44,6 +45,17 @@ pub(crate) fn fix_references(
         resources[at].referred_by.push(id);
     }
     Ok(())
+}
+
+/// Kustomize compares the version before and after, and takes a null for a text that has changed.
+fn check_api_version(node: &Node) -> Result<(), BuildError> {
+    match node.get("apiVersion") {
+        Some(null) if null.is_null() && null.as_text().is_some_and(|text| !text.is_empty()) => {
+            let message = "apiVersion must not be null";
+            Err(BuildError::new(BuildErrorKind::Transformer, message).at(null.origin))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The fields of objects of one kind that refer to others, in the order in which they are fixed.

@@ -390,6 +390,9 @@ fn apply_json(target: &mut Resource, patch: &JsonPatch, remembers: bool) -> Resu
         .apply(&mut target.node)
         .map_err(|error| error.within(format!("applying a JSON patch to {id}")))?;
     target.remove_build_annotations();
+    if target.node.get("metadata").and_then(Node::as_map).is_none() {
+        target.forget_history();
+    }
     forget(target);
     let annotations = target.annotations();
     if target.node.lookup(&["metadata", "annotations"]).is_some() {

@@ -89,6 +89,8 @@ fn replace_one(
     Ok(())
 }
 
+const SHARED: &str = "a replacement by the metadata of an object that is renamed, too";
+
 /// Where the value comes from: a fixed one, or a field that is read each time it is used.
 enum Source {
     Fixed(Node),
@@ -124,6 +126,27 @@ impl Source {
             None => Ok(Self::Field { resource, path }),
             Some(options) => part_of(node, options).map(Self::Fixed),
         }
+    }
+
+    /// Metadata that is copied whole stays one value with its source, and what kustomize writes there
+    /// for itself or what changes it later shows in both. Refuses what is known to show, and notes the
+    /// rest.
+    fn note_sharing(
+        &self,
+        resources: &mut [Resource],
+        at: usize,
+        target: &TargetSelector,
+    ) -> Result<(), BuildError> {
+        let Self::Field { resource, path } = self else { return Ok(()) };
+        if path.first().is_none_or(|part| part != "metadata") {
+            return Ok(());
+        }
+        let source = &mut resources[*resource];
+        source.shares_metadata = true;
+        if *resource == at || !source.previous_ids.is_empty() {
+            return Err(BuildError::unsupported(SHARED).at(target.origin));
+        }
+        Ok(())
     }
 
     fn value(&self, resources: &[Resource]) -> Option<Node> {
@@ -242,8 +265,8 @@ fn write_to(
         };
         value.set_origin_deep(origin);
         let resource = &mut resources[at];
-        write_value(&mut resource.node, &value, path, target.options.as_ref()).map_err(
-            |failure| {
+        let shares = write_value(&mut resource.node, &value, path, target.options.as_ref())
+            .map_err(|failure| {
                 let id = resource.current_id();
                 match failure {
                     Failure::Unwritable => BuildError::unsupported(UNWRITABLE).at(place),
@@ -251,9 +274,11 @@ fn write_to(
                         refuse(format!("replacement target `{path}` of {id}: {reason}"), place)
                     }
                 }
-            },
-        )?;
+            })?;
         settle(resource);
+        if shares {
+            source.note_sharing(resources, at, target)?;
+        }
     }
     Ok(())
 }
@@ -266,24 +291,29 @@ enum Failure {
 
 const UNWRITABLE: &str = "replacements into YAML inside of a text";
 
+/// Writes the value at the path; true where a map or a list was put in place as it is.
 fn write_value(
     node: &mut Node,
     value: &Node,
     path: &str,
     options: Option<&FieldOptions>,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let create = options.filter(|options| options.create).map(|_| MadeKind::of(value));
     let path = split_path(path);
     if structured_data::write(node, value, &path, create).map_err(|_| Failure::Unwritable)? {
-        return Ok(());
+        return Ok(false);
     }
-    let mut visit = |field: &mut Node| set_field(field, value, options);
+    let mut shares = false;
+    let mut visit = |field: &mut Node| {
+        shares |= field.as_scalar().is_none() && value.as_scalar().is_none();
+        set_field(field, value, options)
+    };
     let count = PathMatcher { create, origin: value.origin, visit: &mut visit }
         .walk(node, &path)
         .map_err(Failure::Reason)?;
     match count {
         0 => Err(Failure::Reason("the field is not there; options.create makes it".to_owned())),
-        _ => Ok(()),
+        _ => Ok(shares),
     }
 }
 

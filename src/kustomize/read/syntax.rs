@@ -45,6 +45,8 @@ pub(super) struct SyntaxNode<'s> {
     pub(super) form: Form<'s>,
     /// Whether it is a collection in brackets or braces.
     pub(super) is_flow: bool,
+    /// Whether it is a collection by indentation with a comment behind its key.
+    pub(super) is_commented: bool,
     /// The tag, `!!name` for one of YAML's own.
     pub(super) tag: Option<Box<str>>,
     /// Line, from 1.

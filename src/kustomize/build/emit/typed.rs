@@ -194,7 +194,7 @@ fn binary<'n>(text: &str) -> Result<Typed<'n>, BuildError> {
 /// Go's `base64.StdEncoding.DecodeString`, which skips line breaks.
 pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
-    if digits.len() % 4 != 0 {
+    if !digits.len().is_multiple_of(4) {
         return None;
     }
     let mut bytes = Vec::with_capacity(digits.len() / 4 * 3);

@@ -37,9 +37,8 @@ impl<'s> Cursor<'s> {
     /// For a character that YAML does not allow.
     pub(super) fn new(text: &'s str) -> Result<Self, YamlError> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-        match text.bytes().position(may_be_control) {
-            Some(from) => check_characters(text, from)?,
-            None => {}
+        if let Some(from) = text.bytes().position(may_be_control) {
+            check_characters(text, from)?;
         }
         Ok(Self { text, at: 0, mark: Mark::default() })
     }
@@ -89,10 +88,10 @@ impl<'s> Cursor<'s> {
     pub(super) fn skip(&mut self) {
         let first = self.byte(0);
         self.at += match first {
-            ..0x80 => 1,
-            ..0xE0 => 2,
-            ..0xF0 => 3,
-            _ => 4,
+            0..=0x7F => 1,
+            0x80..=0xDF => 2,
+            0xE0..=0xEF => 3,
+            0xF0..=0xFF => 4,
         };
         self.mark.index += 1;
         self.mark.column += 1;

@@ -38,6 +38,8 @@ struct Parser<'s> {
     handles: Vec<(&'s str, String)>,
     /// The token that was taken last.
     last: Mark,
+    /// Whether a comment stands behind that.
+    is_commented: bool,
     /// Nodes so far, aliases expanded.
     expanded: u64,
     depth: usize,
@@ -64,6 +66,7 @@ pub(super) fn parse(text: &str, rules: Rules) -> Result<Syntax<'_>, YamlError> {
         anchors: HashMap::new(),
         handles: Vec::new(),
         last: Mark::default(),
+        is_commented: false,
         expanded: 0,
         depth: 0,
         deepest: 0,
@@ -128,6 +131,7 @@ impl<'s> Parser<'s> {
     fn take(&mut self) -> Result<Token<'s>, YamlError> {
         let token = self.scanner.take()?;
         self.last = token.mark;
+        self.is_commented = token.is_commented;
         Ok(token)
     }
 
@@ -264,6 +268,7 @@ impl<'s> Parser<'s> {
         let is_map = matches!(form, Form::Map);
         let mut node = new_node(form, properties.tag, mark);
         node.is_flow = layout == Layout::Flow;
+        node.is_commented = self.is_commented && !node.is_flow;
         let before = (self.expanded, self.deepest);
         self.deepest = self.depth;
         let id = self.open(node, mark)?;
@@ -434,6 +439,7 @@ fn new_node<'s>(form: Form<'s>, tag: Option<Box<str>>, mark: Mark) -> SyntaxNode
     SyntaxNode {
         form,
         is_flow: false,
+        is_commented: false,
         tag,
         line: mark.line + 1,
         column: u32::try_from(mark.column + 1).unwrap_or(u32::MAX),

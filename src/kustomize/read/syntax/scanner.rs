@@ -41,6 +41,14 @@ pub(super) enum TokenKind<'s> {
 pub(super) struct Token<'s> {
     pub(super) kind: TokenKind<'s>,
     pub(super) mark: Mark,
+    /// Whether a comment stands behind it on its line.
+    pub(super) is_commented: bool,
+}
+
+impl<'s> Token<'s> {
+    fn new(kind: TokenKind<'s>, mark: Mark) -> Self {
+        Self { kind, mark, is_commented: false }
+    }
 }
 
 /// Where a key without `?` may have begun.
@@ -107,7 +115,7 @@ impl<'s> Scanner<'s> {
         while !self.ended && (self.queue.len() < enough || self.head_may_be_key()?) {
             self.fetch()?;
         }
-        let end = || Token { kind: TokenKind::End, mark: self.cursor.mark };
+        let end = || Token::new(TokenKind::End, self.cursor.mark);
         if self.queue.is_empty() {
             self.queue.push_back(end());
         }
@@ -118,7 +126,7 @@ impl<'s> Scanner<'s> {
     pub(super) fn take(&mut self) -> Result<Token<'s>, YamlError> {
         self.peek()?;
         self.taken += 1;
-        let end = Token { kind: TokenKind::End, mark: self.cursor.mark };
+        let end = Token::new(TokenKind::End, self.cursor.mark);
         Ok(self.queue.pop_front().unwrap_or(end))
     }
 
@@ -171,7 +179,7 @@ impl<'s> Scanner<'s> {
     }
 
     pub(super) fn push(&mut self, kind: TokenKind<'s>, mark: Mark) {
-        self.queue.push_back(Token { kind, mark });
+        self.queue.push_back(Token::new(kind, mark));
     }
 
     fn roll(
@@ -190,7 +198,7 @@ impl<'s> Scanner<'s> {
         self.indents.push(self.indent);
         self.indent = column;
         let at = at.map_or(self.queue.len(), |token| token - self.taken);
-        self.queue.insert(at, Token { kind, mark });
+        self.queue.insert(at, Token::new(kind, mark));
         Ok(())
     }
 
@@ -294,6 +302,9 @@ impl<'s> Scanner<'s> {
     fn skip_line_comment(&mut self) {
         if self.cursor.comment_ahead(|byte| matches!(byte, b' ' | b'\t')).is_some() {
             self.cursor.take_line();
+            if let Some(token) = self.queue.back_mut() {
+                token.is_commented = true;
+            }
         }
     }
 
@@ -390,7 +401,7 @@ impl<'s> Scanner<'s> {
         let level = self.simple_keys.len() - 1;
         if self.is_valid_key(level)? {
             let key = self.simple_keys[level];
-            let token = Token { kind: TokenKind::Key, mark: key.mark };
+            let token = Token::new(TokenKind::Key, key.mark);
             self.queue.insert(key.token - self.taken, token);
             self.roll(key.mark, Some(key.token), TokenKind::BlockMapStart)?;
             self.simple_keys[level].possible = false;
