@@ -151,7 +151,19 @@ impl<'t, 's> Converter<'t, 's> {
     }
 
     fn items(&self, id: SyntaxId) -> Result<Vec<Node>, BuildError> {
-        self.tree.children(id).iter().map(|item| self.node(*item)).collect()
+        let is_flow = self.tree.node(id).is_flow;
+        let item = |id: &SyntaxId| {
+            let mut item = self.node(*id)?;
+            // In brackets nothing is null with its tag only, which is not kept.
+            if is_flow
+                && self.tree.node(*id).tag.as_deref() == Some("!!null")
+                && let Some(scalar) = item.as_scalar_mut()
+            {
+                scalar.text = Text::from("null");
+            }
+            Ok(item)
+        };
+        self.tree.children(id).iter().map(item).collect()
     }
 
     /// The scalar that is a key.
@@ -182,9 +194,6 @@ impl<'t, 's> Converter<'t, 's> {
             // Such a tag is written again, so the style does not decide the type.
             Some(tag) => (self.explicit_tag(id, tag, text)?, Style::Plain),
         };
-        // With its tag nothing is null everywhere, without it not in brackets.
-        let is_tagged_null = node.tag.as_deref() == Some("!!null");
-        let text = if is_tagged_null { "null" } else { text };
         if tag == Tag::Binary && self.rules == Rules::Kustomization {
             return self.binary(id, text);
         }

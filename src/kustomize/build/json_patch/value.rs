@@ -5,11 +5,11 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 use crate::kustomize::build::emit::{
-    Typed, format_g, is_string_key, json_float, style_of, typed_by,
+    Typed, format_g, is_string_key, json_float, style_of, typed_by, typed_in,
 };
 use crate::kustomize::build::go_json;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Entry, Layout, Map, Node, Scalar, Tag, Text, Value};
+use crate::kustomize::node::{Entry, Layout, Map, Node, Scalar, Style, Tag, Text, Value};
 use crate::kustomize::origin::Origin;
 use crate::yaml::scalar::Rules;
 
@@ -228,7 +228,12 @@ pub(super) fn through_float64(node: &mut Node) -> Result<(), BuildError> {
             through_float64(&mut entry.value)
         }),
         Value::Scalar(scalar) => {
-            let value = typed_by(scalar, Rules::Resource).map_err(|error| error.at(origin))?;
+            // Printing changes a folded text.
+            let value = match scalar.style {
+                Style::Folded => typed_in(scalar, Layout::Block),
+                _ => typed_by(scalar, Rules::Resource),
+            };
+            let value = value.map_err(|error| error.at(origin))?;
             let converted = match value {
                 Typed::Null => Scalar::null(),
                 Typed::Bool(value) => untyped(value.to_string(), Tag::Bool),
