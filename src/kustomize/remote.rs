@@ -160,7 +160,7 @@ fn separator(address: &str, scp: bool) -> Option<usize> {
 /// The length of `user@`, or 0.
 fn user_length(rest: &str) -> usize {
     let Some(at) = rest.find('@') else { return 0 };
-    let name = rest[..at].as_bytes();
+    let name = &rest.as_bytes()[..at];
     let is_name = name.first().is_some_and(u8::is_ascii_alphabetic)
         && name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-');
     if is_name { at + 1 } else { 0 }
