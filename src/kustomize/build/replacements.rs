@@ -89,7 +89,7 @@ fn replace_one(
     Ok(())
 }
 
-const SHARED: &str = "a replacement by the metadata of an object that is renamed, too";
+const SHARED: &str = "a replacement by a part of the same object or of one that is renamed";
 
 /// Where the value comes from: a fixed one, or a field that is read each time it is used.
 enum Source {
@@ -138,12 +138,11 @@ impl Source {
         target: &TargetSelector,
     ) -> Result<(), BuildError> {
         let Self::Field { resource, path } = self else { return Ok(()) };
-        if path.first().is_none_or(|part| part != "metadata") {
-            return Ok(());
-        }
+        let is_metadata = path.first().is_some_and(|part| part == "metadata");
         let source = &mut resources[*resource];
-        source.shares_metadata = true;
-        if *resource == at || !source.previous_ids.is_empty() {
+        source.shares_metadata |= is_metadata;
+        // A value that was put into itself has no end.
+        if *resource == at || (is_metadata && !source.previous_ids.is_empty()) {
             return Err(BuildError::unsupported(SHARED).at(target.origin));
         }
         Ok(())
