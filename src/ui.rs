@@ -93,6 +93,7 @@ impl Ui {
                 }
                 let printed = match &report.data {
                     Some(bytes) => print_stdout(bytes),
+                    None if self.is_silent_about(report) => Ok(()),
                     None => print_stdout(report.human.render(self.color_stdout).as_bytes()),
                 };
                 if let Some(error) = &report.error {
@@ -117,6 +118,12 @@ impl Ui {
     /// Whether results are wanted as JSON.
     pub fn is_json(&self) -> bool {
         self.format == Format::Json
+    }
+
+    /// With `--quiet` a report of what was done or found is not printed; what was asked to be shown is.
+    fn is_silent_about(&self, report: &Report) -> bool {
+        let shows = ["show", "list", "images", "explain", "diff", "affected", "build"];
+        self.verbosity == Verbosity::Quiet && !shows.contains(&report.command.as_str())
     }
 
     fn settle(&self, printed: std::io::Result<()>, exit: Exit) -> Exit {

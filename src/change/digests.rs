@@ -67,7 +67,7 @@ pub fn parse_assignment(key: &str, value: &str) -> Result<Pin, DigestsError> {
 fn json_error(error: &serde_json::Error) -> DigestsError {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or_default().to_owned();
-    DigestsError::Json { line: error.line(), column: error.column(), reason }
+    DigestsError::Json { line: error.line(), column: error.column().max(1), reason }
 }
 
 /// The members of an object in their order, those of one name included.
@@ -121,7 +121,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(at("{\"a\": \"b\",\n }"), (2, 2));
-        assert_eq!(at("[]"), (1, 0));
+        assert_eq!(at("[]"), (1, 1));
         assert_eq!(at("{\"a\": 1}"), (1, 7));
         assert_eq!(at("{} x"), (1, 4));
         assert_eq!(at("{\"a\": null}"), (1, 10));

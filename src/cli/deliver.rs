@@ -30,7 +30,7 @@ pub(crate) struct DeliveryArgs {
     remote: Option<String>,
 
     /// The commit message, instead of the one made from the change.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
 
     /// The author of the commit, `Name <address>`.

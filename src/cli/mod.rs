@@ -46,7 +46,7 @@ const STACK_BYTES: usize = 256 * 1024 * 1024;
 /// Edit kustomize overlays in git, and prove each edit by rendering before and after.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "overlay", version = VERSION, arg_required_else_help = false, max_term_width = 100)]
-#[command(disable_help_subcommand = true, subcommand_required = true)]
+#[command(subcommand_required = true)]
 struct Cli {
     #[command(flatten)]
     global: GlobalOptions,
@@ -173,7 +173,8 @@ fn run(cli: Cli, environment: Environment) -> Exit {
         if cli.command.owns_timeout() {
             context.timeout = None;
         }
-        cli.command.run(&context, cli.global.output)
+        let outcome = cli.command.run(&context, cli.global.output);
+        outcome.map_err(|error| context.with_boundary(error))
     });
     let outcome = match outcome.map(std::thread::JoinHandle::join) {
         Ok(Ok(outcome)) => outcome,

@@ -16,10 +16,15 @@ pub(crate) struct PinArgs {
     overlays: OverlayArgs,
 
     /// NAME=REF: the image NAME is pinned to the digest in REF.
+    ///
+    /// NAME is, the first that fits deciding: the whole image name as rendered or as an `images:` entry writes it, with a
+    /// `:TAG` that narrows it; its last path segments (`web`, `team/web`); or the name of a container, or of a workload
+    /// whose containers use one image. REF is `sha256:` and 64 digits, or a whole reference that ends with `@` and them
+    /// (`registry.example/team/web:v1.2@sha256:…`); another name in it renames the image.
     #[arg(value_name = "NAME=REF")]
     references: Vec<String>,
 
-    /// The digests: a JSON object of names and digests or references, @FILE, or - for standard input.
+    /// The digests: a JSON object of names and digests or references as for NAME=REF, @FILE, or - for standard input.
     #[arg(long, value_name = "JSON")]
     digests: Option<String>,
 

@@ -1,12 +1,14 @@
 //! A command line that cannot be parsed, reported in the form that it asks for.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{Cli, ColorChoice, Environment, Error, Exit, Format, Report, Ui, Verbosity};
 use super::{codes, color_environment};
+use crate::hint;
 
 /// Prints what clap has to say: help and version as they are, an error as a [`Report`].
 pub(super) fn report(error: &clap::Error, args: &[OsString], environment: &Environment) -> Exit {
@@ -27,11 +29,35 @@ fn usage_error(error: &clap::Error) -> Error {
     for line in advice {
         usage = usage.hint(line);
     }
+    if let Some(line) = own_advice(error) {
+        usage = usage.hint(line);
+    }
     if let Some(ContextValue::StyledStr(text)) = error.get(ContextKind::Usage) {
         let text = text.to_string();
         usage = usage.hint(text.trim().replacen("Usage: ", "usage: ", 1));
     }
     usage
+}
+
+/// What clap has no advice for: an exchanged pair of letters in a command, and a pattern that the shell expanded.
+fn own_advice(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand if error.get(ContextKind::SuggestedSubcommand).is_none() => {
+            let command = Cli::command();
+            let names = command.get_subcommands().map(clap::Command::get_name);
+            hint::did_you_mean(text(ContextKind::InvalidSubcommand)?, names)
+        }
+        ErrorKind::UnknownArgument => {
+            let extra = text(ContextKind::InvalidArg)?;
+            let advice = "is a directory: quote the pattern ('overlays/*'), or add --overlay";
+            Path::new(extra).is_dir().then(|| format!("{extra} {advice} {extra}"))
+        }
+        _ => None,
+    }
 }
 
 /// clap's rendering: `error: MESSAGE` over one or more lines, then paragraphs of tips and usage.

@@ -76,7 +76,7 @@ pub enum DiscoverError {
         base: String,
     },
     /// A link that leaves the repository it stands in.
-    #[error("{typed}: leaves the repository, which nothing may")]
+    #[error("{typed}: leads out of the boundary, beyond which nothing is read or written")]
     LeavesBoundary {
         /// As typed.
         typed: String,

@@ -4,7 +4,7 @@ use super::{Code, Error, Location, codes};
 use crate::config::{KEYS, SettingsError};
 use crate::discover::DiscoverError;
 use crate::hint;
-use crate::kustomize::{BuildError, BuildErrorKind, FilesError, LoadError};
+use crate::kustomize::{BuildError, BuildErrorKind, FilesError, LEADS_OUT, LoadError};
 use crate::process::ProcessError;
 use crate::render::RenderError;
 use crate::write::WriteError;
@@ -56,8 +56,7 @@ impl From<FilesError> for Error {
     fn from(error: FilesError) -> Self {
         match error {
             FilesError::Outside { path } => {
-                let message = "leaves the repository, which nothing may";
-                Self::new(codes::OUTSIDE_BOUNDARY, message).at(Location::file(path))
+                Self::new(codes::OUTSIDE_BOUNDARY, LEADS_OUT).at(Location::file(path))
             }
             FilesError::Unreadable { path, reason } => {
                 Self::new(codes::UNREADABLE_FILE, reason).at(Location::file(path))

@@ -5,7 +5,7 @@ use crate::git::GitError;
 
 impl From<GitError> for Error {
     fn from(error: GitError) -> Self {
-        let plain = Self::new(code(&error), error.to_string());
+        let plain = Self::new(code(&error), one_line(&error.to_string()));
         let plain = match &error {
             GitError::NotEditable { path, .. } => plain.at(Location::file(path)),
             GitError::Dirty { paths } if paths.len() == 1 => plain.at(Location::file(&paths[0])),
@@ -16,6 +16,12 @@ impl From<GitError> for Error {
             None => plain,
         }
     }
+}
+
+/// What git says in several lines as one.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("; ")
 }
 
 fn code(error: &GitError) -> super::Code {
@@ -58,9 +64,7 @@ fn hint(error: &GitError) -> Option<&'static str> {
     Some(match error {
         GitError::ProgramMissing { .. } => "install git, or put it on PATH",
         GitError::ProgramTooOld { .. } => "install a newer git",
-        GitError::NotARepository { .. } => {
-            "go into a clone, or name a repository with --remote URL"
-        }
+        GitError::NotARepository { .. } => "go into a clone of the repository",
         GitError::UnknownRevision { .. } => {
             "a shallow clone holds few revisions; `git fetch --unshallow` brings the rest"
         }
@@ -87,6 +91,9 @@ fn hint(error: &GitError) -> Option<&'static str> {
             "the branch may be protected; push to a branch of its own with --branch"
         }
         GitError::Diverged { .. } => "bring them together first: git pull --rebase",
+        GitError::NoSuchReference { reference, .. } if reference == "HEAD" => {
+            "name the branch to start from with --base BRANCH"
+        }
         GitError::TimedOut { .. } => "allow more with --timeout",
         _ => return None,
     })

@@ -126,7 +126,10 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(location) = self.location() {
+        let says = |location: &&Location| {
+            location.line.is_none() && self.message().contains(&location.file)
+        };
+        if let Some(location) = self.location().filter(|location| !says(location)) {
             write!(f, "{location}: ")?;
         }
         f.write_str(self.message())

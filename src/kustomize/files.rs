@@ -21,11 +21,14 @@ pub enum Entry {
     },
 }
 
+/// What is said of a path or link that leads out of the boundary.
+pub const LEADS_OUT: &str = "leads out of the boundary, beyond which nothing is read or written";
+
 /// Why a path could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilesError {
     /// The path, or a link on the way, leaves the boundary.
-    #[error("{path}: leaves the repository, which nothing may")]
+    #[error("{path}: {LEADS_OUT}")]
     Outside {
         /// The path as asked for.
         path: String,

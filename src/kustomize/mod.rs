@@ -32,7 +32,7 @@ pub use build::{build, select_targets};
 pub use error::{BuildError, BuildErrorKind, Warning, WarningKind};
 pub use field_path::{FieldPath, Step, item_steps};
 pub use field_query::{FieldQueryError, path_of_field, query_field};
-pub use files::{Entry, Files, FilesError};
+pub use files::{Entry, Files, FilesError, LEADS_OUT};
 pub use image_use::{ImageUse, UseKind, find_image_uses};
 pub use named::{ResourceName, shown_name};
 pub use origin::{FileId, Origin};

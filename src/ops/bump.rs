@@ -1,12 +1,13 @@
 //! `overlay bump`: a remote base to another version, with its pins.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use super::Context;
 use super::change::{Write, run_change};
 use super::deliver::{self, Delivery};
 use super::input::Input;
-use crate::change::{BumpBase, Change, PinImages, TagChoice, parse_digests};
+use crate::change::{BumpBase, Change, PinImages, TagChoice};
 use crate::error::{Error, codes};
 use crate::report::Report;
 
@@ -36,7 +37,7 @@ pub struct BumpRequest {
 /// # Errors
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &BumpRequest) -> Result<Report, Error> {
-    let change = Change::BumpBase(request.to_change()?);
+    let change = Change::BumpBase(request.to_change(&context.cwd)?);
     if let (Some(delivery), false) = (&request.delivery, request.is_dry_run) {
         let delivered = deliver::run(context, &request.overlays, &change, delivery)?;
         return Ok(delivered.into_report("bump"));
@@ -47,12 +48,12 @@ pub fn run(context: &Context, request: &BumpRequest) -> Result<Report, Error> {
 }
 
 impl BumpRequest {
-    fn to_change(&self) -> Result<BumpBase, Error> {
+    fn to_change(&self, cwd: &Path) -> Result<BumpBase, Error> {
         if self.reference.is_empty() || self.reference.starts_with('-') {
             let message = format!("`{}` is the name of no tag, branch or commit", self.reference);
             return Err(Error::new(codes::USAGE, message));
         }
-        let pins = self.digests.as_ref().map(|digests| parse_digests(&digests.text)).transpose()?;
+        let pins = self.digests.as_ref().map(|digests| digests.to_pins(cwd)).transpose()?;
         let pins = pins.map(|pins| PinImages {
             pins,
             tag: TagChoice::Keep,

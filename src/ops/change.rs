@@ -5,6 +5,7 @@
 mod bump;
 mod consequences;
 mod fields;
+pub(super) mod reach;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -103,7 +104,8 @@ pub(crate) fn run_change(
     change: &Change,
     write: Write,
 ) -> Result<ChangeReport, Error> {
-    let Proven { overlays, texts } = prove_change(context, files, editable, change)?;
+    let Proven { mut overlays, texts } = prove_change(context, files, editable, change)?;
+    reach::note_users(files, editable, &mut overlays)?;
     if write == Write::Files && !texts.is_empty() {
         write_texts(files.root(), &texts)?;
     }
@@ -305,6 +307,7 @@ fn prove(
         effect,
         findings,
         notes,
+        affects: Vec::new(),
         moved: None,
     })
 }

@@ -3,7 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
+use crate::change::{DigestsError, Pin, parse_digests};
 use crate::error::{Error, codes};
+use crate::hint;
 
 /// Most bytes that are read from a file or standard input.
 const LIMIT: u64 = 16 * 1024 * 1024;
@@ -15,6 +17,36 @@ pub struct Input {
     pub name: String,
     /// The text.
     pub text: String,
+}
+
+impl Input {
+    /// The pins of a JSON object of names and digests; `cwd` is where a forgotten `@` is looked for.
+    ///
+    /// # Errors
+    /// As [`parse_digests`]; JSON that is broken names where it came from.
+    pub fn to_pins(&self, cwd: &Path) -> Result<Vec<Pin>, Error> {
+        parse_digests(&self.text).map_err(|error| match error {
+            DigestsError::Json { line, column, reason } => {
+                self.broken_json(cwd, &format!("line {line}, column {column}: {reason}"))
+            }
+            other => other.into(),
+        })
+    }
+
+    fn broken_json(&self, cwd: &Path, what: &str) -> Error {
+        let error = Error::new(codes::USAGE, format!("the JSON of {}: {what}", self.name));
+        let is_file = self.name.starts_with("--") && cwd.join(&self.text).is_file();
+        if is_file { error.hint(format!("write `{} @{}`", self.name, self.text)) } else { error }
+    }
+}
+
+/// Advice where `typed`, in the place of something else, is a directory: a pattern that the shell expanded.
+pub(super) fn hint_for_directory(cwd: &Path, typed: &str, error: Error) -> Error {
+    if !typed.is_empty() && cwd.join(typed).is_dir() {
+        let more = format!("{typed} is a directory: quote the pattern ('overlays/*'), or add");
+        return error.hint(format!("{more} --overlay {typed}"));
+    }
+    error
 }
 
 /// Loads what the value of `option` points at: `@FILE` (relative to `cwd`), `-` for standard input, else the value itself.
@@ -37,10 +69,26 @@ pub fn load(cwd: &Path, option: &str, value: &str) -> Result<Input, Error> {
 /// As [`load`].
 pub fn load_file(cwd: &Path, file: &Path) -> Result<Input, Error> {
     let name = file.display().to_string();
-    let missing = |e: std::io::Error| Error::new(codes::NO_SUCH_FILE, format!("{name}: {e}"));
+    let missing = |e: std::io::Error| {
+        let plain = Error::new(codes::NO_SUCH_FILE, format!("{name}: {e}"));
+        nearest_file(cwd, file).into_iter().fold(plain, Error::hint)
+    };
     read(&name, std::fs::File::open(cwd.join(file)).map_err(missing)?)
 }
 
+/// The files beside where `file` should be that have a name like it.
+fn nearest_file(cwd: &Path, file: &Path) -> Option<String> {
+    let folder = file.parent()?;
+    let entries = std::fs::read_dir(cwd.join(folder)).ok()?.take(1000).flatten();
+    let names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let near = hint::nearest(file.file_name()?.to_str()?, names.iter().map(String::as_str), 3);
+    let paths: Vec<String> =
+        near.iter().map(|name| folder.join(name).display().to_string()).collect();
+    hint::question(&paths)
+}
+
+/// A byte-order mark before the text is left out.
 fn read(name: &str, from: impl Read) -> Result<Input, Error> {
     let mut bytes = Vec::new();
     let failed = |e: std::io::Error| Error::new(codes::NO_SUCH_FILE, format!("{name}: {e}"));
@@ -50,5 +98,6 @@ fn read(name: &str, from: impl Read) -> Result<Input, Error> {
     }
     let not_utf8 = |_| Error::new(codes::USAGE, format!("{name}: not UTF-8"));
     let text = String::from_utf8(bytes).map_err(not_utf8)?;
+    let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
     Ok(Input { name: name.to_owned(), text })
 }

@@ -36,6 +36,38 @@ pub(super) fn overlays_using(files: &DiskFiles, directory: &str) -> Result<Vec<S
     Ok(tops.iter().map(|top| discover::shown_directory(top)).collect())
 }
 
+/// The most kustomizations among which users are looked for on every edit.
+const MOST_SEARCHED: usize = 5_000;
+
+/// Who builds on whom in the whole boundary.
+pub(super) struct Users(Graph);
+
+impl Users {
+    /// Looks through the boundary; `None` where it holds more than [`MOST_SEARCHED`] kustomizations.
+    ///
+    /// # Errors
+    /// Where a directory cannot be read.
+    pub(super) fn load(files: &DiskFiles) -> Result<Option<Self>, Error> {
+        let found = discover::find_kustomizations(files.root())?;
+        if found.directories.len() > MOST_SEARCHED {
+            return Ok(None);
+        }
+        Ok(Some(Self(Graph::load(files, &found.directories)?)))
+    }
+
+    /// The directories that build on `directory`, at any distance.
+    pub(super) fn of(&self, directory: &str) -> BTreeSet<String> {
+        let mut users = BTreeSet::new();
+        let mut pending = vec![directory];
+        while let Some(vertex) = pending.pop().and_then(|directory| self.0.nodes.get(directory)) {
+            let new = vertex.used_by.iter().filter(|user| users.insert((*user).clone()));
+            pending.extend(new.map(String::as_str));
+        }
+        users.remove(directory);
+        users
+    }
+}
+
 fn is_below(path: &str, top: &str) -> bool {
     path.strip_prefix(top).is_some_and(|rest| rest.starts_with('/'))
 }

@@ -44,7 +44,7 @@ use std::time::Duration;
 use crate::config::{self, Environment, Settings};
 use crate::discover::{self, DiskFiles, Located, Place};
 use crate::error::{Error, Location, codes};
-use crate::kustomize::{Entry, Files as _};
+use crate::kustomize::{Entry, Files as _, LEADS_OUT};
 use crate::render::ExternalKustomize;
 
 /// What every use case may need of the world around it.
@@ -69,6 +69,7 @@ pub struct Context {
     #[cfg(feature = "git")]
     remotes: std::sync::Arc<remote_bases::Remotes>,
     settings: OnceLock<Settings>,
+    boundary: OnceLock<PathBuf>,
     external: OnceLock<Result<ExternalKustomize, Error>>,
 }
 
@@ -88,6 +89,7 @@ impl Context {
     ) -> Result<(DiskFiles, Vec<String>), Error> {
         let place = Place { cwd: &self.cwd, root: self.root.as_deref() };
         let (files, found) = discover::locate_directories(place, directories)?;
+        let _ = self.boundary.set(files.root().to_owned());
         self.load_settings(&files)?;
         Ok((files, found))
     }
@@ -99,8 +101,29 @@ impl Context {
     pub fn locate(&self, overlays: &[OsString]) -> Result<(DiskFiles, Vec<Located>), Error> {
         let place = Place { cwd: &self.cwd, root: self.root.as_deref() };
         let (files, located) = discover::locate(place, overlays)?;
+        let _ = self.boundary.set(files.root().to_owned());
         self.load_settings(&files)?;
         Ok((files, located))
+    }
+
+    /// `error` with the boundary where something leads out of it, and how to name another one.
+    #[must_use]
+    pub fn with_boundary(&self, error: Error) -> Error {
+        let Some(root) = self.boundary.get() else { return error };
+        if error.code() != codes::OUTSIDE_BOUNDARY && !error.message().ends_with(LEADS_OUT) {
+            return error;
+        }
+        let root = root.display();
+        match self.is_in_git() {
+            true => error.hint(format!("the boundary is the git work tree {root}")),
+            false => error.hint(format!(
+                "outside of git the boundary is {root}; --root DIR names another directory"
+            )),
+        }
+    }
+
+    fn is_in_git(&self) -> bool {
+        self.boundary.get().is_some_and(|root| root.join(".git").exists())
     }
 
     /// The time that a command may wait for anything outside: `--timeout`, else the repository's setting.

@@ -1,13 +1,14 @@
 //! `overlay pin`: images by digest.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use super::Context;
 use super::change::{Write, run_change};
 use super::check_pins::check_pins;
 use super::deliver::{self, Delivery};
-use super::input::Input;
-use crate::change::{Change, Pin, PinImages, TagChoice, parse_assignment, parse_digests};
+use super::input::{Input, hint_for_directory};
+use crate::change::{Change, Pin, PinImages, TagChoice, parse_assignment};
 use crate::error::{Error, codes};
 use crate::report::Report;
 
@@ -66,7 +67,7 @@ pub struct PinRequest {
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
     if let (Some(delivery), Mode::Write) = (&request.delivery, request.mode) {
-        let change = request.to_change()?;
+        let change = request.to_change(&context.cwd)?;
         let delivered = deliver::run(context, &request.overlays, &change, delivery)?;
         return Ok(delivered.into_report("pin"));
     }
@@ -74,7 +75,7 @@ pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
     if request.mode == Mode::Check {
         return check_pins(context, &files, &editable, &request.image_arguments);
     }
-    let change = request.to_change()?;
+    let change = request.to_change(&context.cwd)?;
     let write = match request.mode {
         Mode::DryRun => Write::Nothing,
         _ => Write::Files,
@@ -83,13 +84,13 @@ pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
 }
 
 impl PinRequest {
-    fn to_change(&self) -> Result<Change, Error> {
+    fn to_change(&self, cwd: &Path) -> Result<Change, Error> {
         let mut pins = Vec::new();
         if let Some(digests) = &self.digests {
-            pins.extend(parse_digests(&digests.text)?);
+            pins.extend(digests.to_pins(cwd)?);
         }
         for reference in &self.references {
-            pins.push(parse_positional(reference)?);
+            pins.push(parse_positional(cwd, reference)?);
         }
         if pins.is_empty() && self.digests.is_none() {
             let error = Error::new(codes::USAGE, "nothing to pin: no --digests and no NAME=REF");
@@ -110,10 +111,13 @@ impl PinRequest {
     }
 }
 
-fn parse_positional(text: &str) -> Result<Pin, Error> {
+fn parse_positional(cwd: &Path, text: &str) -> Result<Pin, Error> {
     match text.split_once('=') {
         Some((key, value)) => Ok(parse_assignment(key, value)?),
-        None => Err(Error::new(codes::USAGE, format!("`{text}` carries no digest"))
-            .hint("write NAME=sha256:…, or NAME=REFERENCE@sha256:…")),
+        None => {
+            let error = Error::new(codes::USAGE, format!("`{text}` carries no digest"));
+            let error = error.hint("write NAME=sha256:…, or NAME=REFERENCE@sha256:…");
+            Err(hint_for_directory(cwd, text, error))
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use serde_json::json;
 
 use super::Context;
+use super::input::hint_for_directory;
 use super::overlay::LoadedOverlay;
 use super::preflight::Editable;
 use crate::error::{Error, codes};
@@ -46,7 +47,8 @@ pub fn run(context: &Context, request: &ShowRequest) -> Result<Report, Error> {
         let overlay = LoadedOverlay::load(&files, &overlay, context)?;
         let (tree, rendered) = (overlay.tree(), &overlay.before);
         let field = request.field.as_deref().unwrap_or_default();
-        let resource = one_resource(&name, request, &rendered.resources)?;
+        let resource = one_resource(&name, request, &rendered.resources)
+            .map_err(|error| hint_for_directory(&context.cwd, &request.name, error))?;
         let (path, node) = query_field(&resource.node, field)
             .map_err(|error| field_error(&request.name, error))?;
         let decided_by = overlay.owner_of(node.origin);
@@ -111,16 +113,11 @@ fn one_resource<'a>(
     match &found[..] {
         [one] => Ok(one),
         [_, _, ..] if with_field.len() == 1 => Ok(with_field[0]),
+        [_, _, ..] if with_field.is_empty() => Err(no_such_field(&found, typed, field)),
         [] => {
-            let all: Vec<_> = resources.iter().map(Resource::current_id).collect();
-            let names: Vec<String> = match name.kind {
-                Some(_) => all.iter().map(shown_name).collect(),
-                None => all.iter().map(|id| id.name.to_string()).collect(),
-            };
             let message = format!("the overlay renders no {typed}");
             let plain = Error::new(codes::NO_SUCH_RESOURCE, message);
-            let suggestion = hint::did_you_mean(typed, names.iter().map(String::as_str));
-            Ok(suggestion.into_iter().fold(plain, Error::hint)).and_then(Err)
+            Err(nearest_resource(name, typed, resources).into_iter().fold(plain, Error::hint))
         }
         several => {
             let names: Vec<String> = several.iter().map(|r| candidate(r)).collect();
@@ -128,6 +125,32 @@ fn one_resource<'a>(
             Err(Error::new(codes::AMBIGUOUS_NAME, message).hint("write KIND/NAME"))
         }
     }
+}
+
+/// Those of the same name with another kind, else those whose names are near.
+fn nearest_resource(name: &ResourceName, typed: &str, resources: &[Resource]) -> Option<String> {
+    let all: Vec<_> = resources.iter().map(Resource::current_id).collect();
+    let typed_kind = name.kind.as_deref().unwrap_or_default().to_lowercase();
+    let same = all.iter().filter(|id| *id.name == *name.name && name.kind.is_some());
+    let mut same: Vec<_> = same.collect();
+    same.sort_by_key(|id| !id.kind.to_lowercase().starts_with(&typed_kind));
+    let same: Vec<String> = same.into_iter().take(3).map(shown_name).collect();
+    let names: Vec<String> = match name.kind {
+        Some(_) => all.iter().map(shown_name).collect(),
+        None => all.iter().map(|id| id.name.to_string()).collect(),
+    };
+    let near = || hint::did_you_mean(typed, names.iter().map(String::as_str));
+    hint::question(&same).or_else(near)
+}
+
+/// None of several resources of one name has the field: the error of the one with the nearest field.
+fn no_such_field(found: &[&Resource], typed: &str, field: &str) -> Error {
+    let error = |resource: &&Resource| query_field(&resource.node, field).err();
+    let mut errors: Vec<Error> =
+        found.iter().filter_map(error).map(|error| field_error(typed, error)).collect();
+    let asks = |error: &Error| error.hints().iter().any(|hint| hint.starts_with("did you mean"));
+    let best = errors.iter().position(asks).unwrap_or_default();
+    errors.swap_remove(best)
 }
 
 fn candidate(resource: &Resource) -> String {
@@ -141,7 +164,11 @@ fn candidate(resource: &Resource) -> String {
 fn field_error(name: &str, error: FieldQueryError) -> Error {
     let message = format!("{name}: {error}");
     match error {
-        FieldQueryError::Malformed { .. } => Error::new(codes::USAGE, message),
+        FieldQueryError::Malformed { field } => {
+            let plain = Error::new(codes::USAGE, message);
+            let bare = field.strip_prefix('.').filter(|bare| !bare.is_empty());
+            bare.into_iter().fold(plain, |error, bare| error.hint(format!("write {bare}")))
+        }
         FieldQueryError::Missing { missing, candidates, .. } => {
             let plain = Error::new(codes::NO_SUCH_FIELD, message);
             let names = || candidates.iter().map(String::as_str);

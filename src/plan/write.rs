@@ -99,7 +99,7 @@ pub fn write_decisions(view: WriteView<'_>, decisions: &[Decision]) -> Result<Pl
                 }
             }
             Decision::NewEntry(fields) => {
-                append_entry(&mut document, fields).map_err(not_editable)?;
+                append_entry(&mut document, view.entries, fields).map_err(not_editable)?;
                 written.push(Written::entry(next, &fields[0].1));
                 next += 1;
             }
@@ -186,9 +186,39 @@ fn digest_in_place_of(tag: Option<Located>, digest: &str) -> Value {
     }
 }
 
-fn append_entry(document: &mut Document, fields: &[(EntryField, String)]) -> Result<(), Refusal> {
-    let pairs = fields.iter().map(|(field, value)| (field.key(), Value::str(value)));
+/// Adds an entry; its digest is written as most of the other digests are.
+fn append_entry(
+    document: &mut Document,
+    entries: &[ImagesEntry],
+    fields: &[(EntryField, String)],
+) -> Result<(), Refusal> {
+    let style = usual_digest_style(document, entries)?;
+    let pairs = fields.iter().map(|(field, value)| {
+        let value = match (field, style) {
+            (EntryField::Digest, Some(style)) => Value::Styled(value.clone(), style),
+            _ => Value::str(value),
+        };
+        (field.key(), value)
+    });
     document.append(&images(), &Value::map(pairs))
+}
+
+/// How most digests of the entries are written, plain before quoted; `None` where there is no digest.
+fn usual_digest_style(
+    document: &Document,
+    entries: &[ImagesEntry],
+) -> Result<Option<Style>, Refusal> {
+    let styles = [Style::Plain, Style::DoubleQuoted, Style::SingleQuoted];
+    let mut counts = [0usize; 3];
+    for entry in entries.iter().filter(|entry| entry.digest.is_some()) {
+        let digest = images().index(entry.index).key(EntryField::Digest.key());
+        let style = document.locate(&digest)?.map(|located| located.style);
+        if let Some(at) = styles.iter().position(|known| Some(*known) == style) {
+            counts[at] += 1;
+        }
+    }
+    let most = counts.iter().copied().max().filter(|most| *most > 0);
+    Ok(most.and_then(|most| counts.iter().position(|count| *count == most)).map(|at| styles[at]))
 }
 
 /// Something written, to be found again in the new text.

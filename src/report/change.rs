@@ -81,6 +81,8 @@ pub struct OverlayReport {
     pub findings: Delta,
     /// What a person should know.
     pub notes: Vec<Note>,
+    /// The other kustomizations of the repository that build on what was edited.
+    pub affects: Vec<String>,
     /// What another version of a base brings and takes, where it was moved.
     pub moved: Option<MovedObjects>,
 }
@@ -181,7 +183,7 @@ fn overlay_to_json(overlay: &OverlayReport) -> Json {
         "effect": overlay.effect.changes.iter().map(change_to_json).collect::<Vec<_>>(),
         "findings": overlay.findings,
         "notes": overlay.notes.iter().map(note_to_json).collect::<Vec<_>>(),
-        "affects": [],
+        "affects": overlay.affects,
     });
     if let Some(moved) = &overlay.moved {
         object["objects"] = objects_to_json(&moved.objects);
@@ -252,6 +254,9 @@ fn overlay_to_text(overlay: &OverlayReport, dry_run: bool, text: &mut Text) {
         };
         text.styled_line(Style::Removed, format!("    - {}", value(&change.before)));
         text.styled_line(Style::Added, format!("    + {}", value(&change.after)));
+    }
+    for other in &overlay.affects {
+        text.styled_line(Style::Warning, format!("  also changes {other}"));
     }
     findings_to_text(&overlay.findings, text);
     if dry_run {

@@ -158,7 +158,7 @@ fn own_target(root: &Path, path: &str) -> Result<PathBuf, WriteError> {
     let root = fs::canonicalize(root).map_err(failed)?;
     let parent = fs::canonicalize(parent).map_err(failed)?;
     if !parent.starts_with(&root) {
-        return Err(not_ours("leaves the repository, which nothing may"));
+        return Err(not_ours("leads out of the boundary, beyond which nothing is read or written"));
     }
     let target = parent.join(name);
     match target.symlink_metadata() {

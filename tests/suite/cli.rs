@@ -216,3 +216,108 @@ fn list_says_who_uses_whom() {
     assert_eq!(ran.status, 0);
     assert!(!ran.stdout.starts_with("base"), "{ran:?}");
 }
+
+fn web(name: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec:\n  replicas: 2\n  template: {{spec: {{containers: [{{name: c, image: r.test/web}}]}}}}\n"
+    )
+}
+
+/// Two overlays on one base, and one on an overlay.
+fn shop() -> TestRepo {
+    TestRepo::with_files(&[
+        ("base/kustomization.yaml", "resources: [web.yaml, service.yaml]\n"),
+        ("base/web.yaml", &web("web")),
+        ("base/service.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {}\n"),
+        ("overlays/prod/kustomization.yaml", "resources: [../../base]\n"),
+        ("overlays/dev/kustomization.yaml", "resources: [../../base]\n"),
+        ("overlays/dev-eu/kustomization.yaml", "resources: [../dev]\n"),
+    ])
+}
+
+#[test]
+fn advice_is_given_for_what_was_meant() {
+    let repo = shop();
+    let digest = format!("sha256:{}", "5e".repeat(32));
+    repo.write("release.json", &format!("\u{feff}{{\"web\": \"{digest}\"}}"));
+    repo.write("broken.json", "[]");
+    for (args, advice) in [
+        (
+            &["pin", "overlays/dev", "overlays/prod"][..],
+            "hint: overlays/prod is a directory: quote the pattern ('overlays/*'), or add --overlay overlays/prod",
+        ),
+        (&["images", "overlays/dev", "overlays/prod"], "hint: overlays/prod is a directory"),
+        (&["show", "overlays/dev", "overlays/prod"], "hint: overlays/prod is a directory"),
+        (
+            &["pin", "overlays/dev", "--digests", "release.json"],
+            "hint: write `--digests @release.json`",
+        ),
+        (
+            &["pin", "overlays/dev", "--digests", "@broken.json"],
+            "the JSON of broken.json: line 1, column 1: ",
+        ),
+        (&["pin", "overlays/dev", "--digests", "@relase.json"], "hint: did you mean release.json?"),
+        (&["show", "overlays/dev", "web", "spec.replcas"], "hint: did you mean replicas?"),
+        (
+            &["show", "overlays/dev", "Deployment/web", ".spec.replicas"],
+            "hint: write spec.replicas",
+        ),
+        (
+            &["show", "overlays/dev", "deploy/web"],
+            "hint: did you mean Deployment.apps/web or Service/web?",
+        ),
+        (&["pni", "overlays/dev"], "hint: did you mean pin?"),
+    ] {
+        let ran = repo.overlay(args);
+        assert_ne!(ran.status, 0, "{args:?}");
+        assert!(ran.stderr.contains(advice), "{args:?}: {}", ran.stderr);
+    }
+    let ran = repo.overlay(&["pin", "overlays/dev", "--digests", "@release.json", "--dry-run"]);
+    assert_eq!(ran.status, 0, "a byte-order mark is no part of the JSON: {ran:?}");
+}
+
+#[test]
+fn help_is_a_command_and_quiet_is_quiet() {
+    let repo = shop();
+    let help = repo.overlay(&["help", "pin"]);
+    assert_eq!(help.status, 0, "{help:?}");
+    assert!(help.stdout.contains("NAME=REF"), "{help:?}");
+    let pin = format!("web=sha256:{}", "5e".repeat(32));
+    let quiet = repo.overlay(&["pin", "overlays/prod", &pin, "-q"]);
+    assert_eq!((quiet.status, &*quiet.stdout, &*quiet.stderr), (0, "", ""));
+    let shown = repo.overlay(&["show", "overlays/prod", "Deployment/web", "spec.replicas", "-q"]);
+    assert!(shown.stdout.starts_with('2'), "what was asked for is shown: {shown:?}");
+    let refused = repo.overlay(&["pin", "overlays/prod", "none=latest", "-q"]);
+    assert_eq!((refused.status, &*refused.stdout), (3, ""));
+    assert!(refused.stderr.starts_with("error: "), "{refused:?}");
+}
+
+#[test]
+fn who_builds_on_the_overlay_is_named() {
+    let repo = shop();
+    let pin = format!("web=sha256:{}", "5e".repeat(32));
+    let ran = repo.overlay(&["pin", "overlays/dev", &pin, "--dry-run", "-o", "json"]);
+    assert_eq!(ran.json()["result"]["overlays"][0]["affects"], json!(["overlays/dev-eu"]));
+    let ran = repo.overlay(&["pin", "overlays/dev", &pin, "--dry-run"]);
+    assert!(ran.stdout.contains("  also changes overlays/dev-eu\n"), "{ran:?}");
+    let ran = repo.overlay(&["pin", "overlays/prod", &pin, "--dry-run", "-o", "json"]);
+    assert_eq!(ran.json()["result"]["overlays"][0]["affects"], json!([]));
+}
+
+#[test]
+fn outside_of_git_the_boundary_is_named_and_no_remote_is_offered() {
+    let repo = TestRepo::with_files(&[
+        ("base/kustomization.yaml", "resources: []\n"),
+        ("prod/kustomization.yaml", "resources: [../base]\n"),
+    ]);
+    std::fs::rename(repo.path().join(".git"), repo.path().join("not-git")).unwrap();
+    let ran = repo.overlay(&["-C", "prod", "build", "."]);
+    assert_ne!(ran.status, 0);
+    assert!(
+        ran.stderr.contains("hint: outside of git the boundary is [TEMP]/repo/prod; --root DIR"),
+        "{ran:?}"
+    );
+    let ran = repo.overlay(&["build", "prod", "--at", "HEAD"]);
+    assert_eq!(ran.status, 4);
+    assert!(!ran.stderr.contains("--remote"), "{ran:?}");
+}

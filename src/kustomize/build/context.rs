@@ -8,6 +8,7 @@ use super::schema::Schemas;
 
 use super::build_metadata::Provenance;
 use crate::kustomize::error::{BuildError, BuildErrorKind, Warning, WarningKind};
+use crate::kustomize::files::LEADS_OUT;
 use crate::kustomize::origin::Origin;
 use crate::kustomize::read;
 use crate::kustomize::remote;
@@ -309,7 +310,7 @@ fn outside(path: &str, origin: Origin) -> BuildError {
     let message = if path.starts_with('/') {
         format!("'{path}' is an absolute path; write it relative to the kustomization file")
     } else {
-        format!("'{path}' leaves the repository, which nothing may")
+        format!("'{path}' {LEADS_OUT}")
     };
     BuildError::new(BuildErrorKind::Restricted, message).at(origin)
 }

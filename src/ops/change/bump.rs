@@ -118,6 +118,7 @@ impl<'a> Moved<'a> {
             effect: Effect { changes },
             findings: Delta::default(),
             notes: pinned.map(|pinned| pinned.notes.clone()).unwrap_or_default(),
+            affects: Vec::new(),
             moved: Some(MovedObjects { objects, new_kinds: kinds }),
         })
     }

@@ -8,11 +8,11 @@ use crate::change::Change;
 use crate::discover::{DiskFiles, Located};
 use crate::error::{Error, codes};
 use crate::git::{
-    self, Built, CommitText, ObjectId, Repository, RevisionFiles, Settings, Signing, build_commit,
-    require_clean, short_name,
+    self, Built, CommitText, GitError, ObjectId, Repository, RevisionFiles, Settings, Signing,
+    build_commit, require_clean, short_name,
 };
 use crate::ops::Context;
-use crate::ops::change::{Proven, prove_change};
+use crate::ops::change::{Proven, prove_change, reach};
 use crate::ops::revision::find_kustomization;
 use crate::report::change::{ChangeReport, Delivered};
 use crate::write::NewText;
@@ -39,11 +39,18 @@ pub(super) fn run(
         };
     }
     let (disk, located) = located?;
-    let repository = Repository::open(&settings, disk.root())?;
+    let repository = Repository::open(&settings, disk.root()).map_err(not_here)?;
     git::finish_interrupted(&repository)?;
     let job =
         Job { context, repository: &repository, disk: Some(&disk), located, change, delivery };
     if delivery.push { push::run(&job) } else { local::run(&job) }
+}
+
+/// A delivery needs no clone where the repository has an address.
+fn not_here(error: GitError) -> Error {
+    let is_none = matches!(error, GitError::NotARepository { .. });
+    let error = Error::from(error);
+    if is_none { error.hint("or name a repository with --remote URL and --push") } else { error }
 }
 
 impl Context {
@@ -86,7 +93,11 @@ impl Job<'_> {
         let files = self.repository.files_of(base)?;
         let located = self.locate_in(&files, base)?;
         let editable = self.context.editable_in(&files, self.disk, located)?;
-        prove_change(self.context, &files, &editable, self.change)
+        let mut proven = prove_change(self.context, &files, &editable, self.change)?;
+        if let Some(disk) = self.disk {
+            reach::note_users(disk, &editable, &mut proven.overlays)?;
+        }
+        Ok(proven)
     }
 
     /// The overlays as they are in a revision: the kustomization file may have another of its names there.
