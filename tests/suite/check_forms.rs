@@ -58,7 +58,7 @@ fn people_read_what_where_and_how_to_mend() {
     mend: overlay set replicas overlay web=2
   warning image-unpinned overlay/web.yaml:14
     container web of Deployment/web runs registry.test/web:1.0, a tag and no digest: what it runs may change without a commit
-    mend: overlay pin overlay --resolve=registry.test/web
+    mend: overlay pin overlay registry.test/web=sha256:…
 2 findings in 1 overlay: 1 error, 1 warning, 0 notes
 "
     );
