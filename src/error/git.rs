@@ -98,3 +98,30 @@ fn hint(error: &GitError) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_once() {
+        let error = Error::from(GitError::Dirty { paths: vec!["a/kustomization.yaml".into()] });
+        assert_eq!(error.to_string(), "a file is not as committed: a/kustomization.yaml");
+        assert_eq!(error.location(), Some(&Location::file("a/kustomization.yaml")));
+    }
+
+    #[test]
+    fn what_git_says_is_one_line() {
+        let message = "*** Please tell me who you are.\n\nfatal: empty ident name".to_owned();
+        let error = Error::from(GitError::NoIdentity { message });
+        let expected = "git does not know who commits: *** Please tell me who you are.; fatal: empty ident name";
+        assert_eq!(error.message(), expected);
+    }
+
+    #[test]
+    fn a_remote_without_a_head_needs_a_base() {
+        let (remote, reference) = ("origin".to_owned(), "HEAD".to_owned());
+        let error = Error::from(GitError::NoSuchReference { remote, reference });
+        assert_eq!(error.hints(), ["name the branch to start from with --base BRANCH"]);
+    }
+}
