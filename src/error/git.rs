@@ -71,7 +71,7 @@ fn hint(error: &GitError) -> Option<&'static str> {
         GitError::Unborn { .. } => "make a first commit",
         GitError::Detached => "name a branch with --branch",
         GitError::CheckedOutElsewhere { .. } => {
-            "name another branch, or run the command in that work tree"
+            "name another branch; without --branch, in that work tree, the commit goes to it and its checkout follows"
         }
         GitError::Dirty { .. } => "commit or restore it first",
         GitError::NoIdentity { .. } => "git config user.name NAME; git config user.email ADDRESS",

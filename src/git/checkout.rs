@@ -1,6 +1,7 @@
 //! Moving a branch to a new commit, and letting checkout and index follow for just the files that changed.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use super::attributes::StoredFile;
@@ -10,7 +11,7 @@ use super::id::ObjectId;
 use super::journal::{DeliveryLock, Journal, remove, write_whole};
 use super::objects::Kind;
 use super::repository::Repository;
-use super::revision_files::MAX_FILE_BYTES;
+use super::revision_files::{Found, MAX_FILE_BYTES};
 use super::tree::{Mode, TreeEntry};
 
 /// How long other deliveries of the same work tree are waited for.
@@ -40,9 +41,52 @@ pub fn require_clean(repository: &Repository, paths: &[&str]) -> Result<(), GitE
     // An ignored directory stands for all below it.
     let is_dirty =
         |path: &&str| dirty.iter().any(|d| d == path || (d.ends_with('/') && path.starts_with(d)));
-    let paths: Vec<String> =
-        paths.iter().copied().filter(|path| is_dirty(path)).map(str::to_owned).collect();
+    let differing = differing(repository, paths)?;
+    let is_changed = |path: &&str| is_dirty(path) || differing.contains(*path);
+    let paths: Vec<String> = paths.iter().copied().filter(is_changed).map(str::to_owned).collect();
     if paths.is_empty() { Ok(()) } else { Err(GitError::Dirty { paths }) }
+}
+
+/// Those whose bytes on disk are not what `HEAD` has, whatever the index says of them: git takes a file marked
+/// `assume-unchanged` for clean without a look. What a sparse checkout leaves out is not looked at.
+fn differing<'a>(
+    repository: &Repository,
+    paths: &[&'a str],
+) -> Result<BTreeSet<&'a str>, GitError> {
+    let (Some(top), Ok(head)) = (repository.work_tree(), repository.resolve("HEAD")) else {
+        return Ok(BTreeSet::new());
+    };
+    let files = repository.files_of(head)?;
+    let absent = skipped(repository, paths.iter().copied())?;
+    let mut differing = BTreeSet::new();
+    for path in paths.iter().copied().filter(|path| !absent.contains(*path)) {
+        let Ok(Some(Found { real, entry })) = files.find(path) else { continue };
+        let is_followed = real == path && entry.mode.is_file();
+        if is_followed && !is_on_disk(repository, &top.join(path), path, entry)? {
+            differing.insert(path);
+        }
+    }
+    Ok(differing)
+}
+
+/// Whether a regular file stands there that `git add` would store as `entry`.
+fn is_on_disk(
+    repository: &Repository,
+    file: &Path,
+    path: &str,
+    entry: TreeEntry,
+) -> Result<bool, GitError> {
+    if !file.symlink_metadata().is_ok_and(|data| data.is_file()) {
+        return Ok(false);
+    }
+    let io = |e: std::io::Error| GitError::Io { path: file.to_owned(), reason: e.to_string() };
+    let bytes = std::fs::read(file).map_err(io)?;
+    if repository.objects().read(entry.id, Kind::Blob, MAX_FILE_BYTES)? == bytes {
+        return Ok(true);
+    }
+    let as_path = format!("--path={path}");
+    let stored = repository.git().run(["hash-object", "--stdin", &as_path]).stdin(&bytes);
+    Ok(stored.object_id()? == entry.id)
 }
 
 /// The full name of a branch given by its short or full name.
@@ -234,7 +278,7 @@ fn follow(repository: &Repository, files: &[StoredFile]) -> Result<(), GitError>
     if files.is_empty() {
         return Ok(());
     }
-    let absent = skipped(repository, files)?;
+    let absent = skipped(repository, files.iter().map(|file| file.path.as_str()))?;
     let present: Vec<&StoredFile> =
         files.iter().filter(|file| !absent.contains(&file.path)).collect();
     for file in &present {
@@ -269,8 +313,10 @@ fn follow(repository: &Repository, files: &[StoredFile]) -> Result<(), GitError>
 }
 
 /// Files that a sparse checkout leaves out: the index has them, the work tree has not.
-fn skipped(repository: &Repository, files: &[StoredFile]) -> Result<BTreeSet<String>, GitError> {
-    let paths = files.iter().map(|file| file.path.as_str());
+fn skipped<'a>(
+    repository: &Repository,
+    paths: impl Iterator<Item = &'a str>,
+) -> Result<BTreeSet<String>, GitError> {
     let bytes =
         repository.git().run(["ls-files", "-t", "-z", "--"].into_iter().chain(paths)).bytes()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -88,7 +88,7 @@ pub enum GitError {
         /// As given.
         name: String,
     },
-    /// The branch is checked out in another work tree.
+    /// The branch is checked out, and its checkout would not follow.
     #[error("the branch `{branch}` is checked out in {}", worktree.display())]
     CheckedOutElsewhere {
         /// Its short name.

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use overlay::git::{
     Built, CommitText, FileChange, GitError, ObjectId, Repository, Signing, advance_current_branch,
-    branch_reference, build_commit, finish_interrupted, move_branch, parse_records,
+    branch_reference, build_commit, finish_interrupted, move_branch, parse_records, require_clean,
 };
 
 use overlay::error::Error;
@@ -651,4 +651,31 @@ fn a_lock_that_is_not_ours_is_left_and_named() {
         built.base,
         "a branch does not move where the index cannot follow"
     );
+}
+
+/// `git status` says nothing of such a file; the bytes on disk are looked at.
+#[test]
+fn a_file_marked_unchanged_is_dirty_when_it_is_not() {
+    let lab = Lab::new();
+    lab.overlays("plain", &[]);
+    lab.write("plain/.gitattributes", "crlf.yaml text eol=crlf\n");
+    lab.write("plain/crlf.yaml", "a: 1\r\n");
+    lab.commit_all("plain", "more");
+    let repository = lab.open("plain");
+    let files = [PROD, "crlf.yaml"];
+    for path in files {
+        lab.git("plain", &["update-index", "--assume-unchanged", path]);
+    }
+    require_clean(&repository, &files).unwrap();
+    let precious = "resources: [../../base]\n# not committed\n";
+    lab.write(&format!("plain/{PROD}"), precious);
+    assert_eq!(lab.git("plain", &["status", "--porcelain"]), "", "git does not look");
+    let refused = require_clean(&repository, &files).unwrap_err();
+    assert!(matches!(refused, GitError::Dirty { ref paths } if paths == &[PROD]), "{refused}");
+    let built = build(&repository, &[change(PROD, "images: []\n")]).unwrap().unwrap();
+    let refused = advance_current_branch(&repository, &built).unwrap_err();
+    assert_eq!(code_of(refused), ("dirty-file", 3));
+    assert_eq!(lab.read(&format!("plain/{PROD}")), precious.as_bytes());
+    fs::remove_file(lab.path(&format!("plain/{PROD}"))).unwrap();
+    assert_eq!(code_of(require_clean(&repository, &[PROD]).unwrap_err()), ("dirty-file", 3));
 }

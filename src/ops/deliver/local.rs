@@ -19,7 +19,8 @@ impl Target {
     /// The branch that `--branch` names, or the current one.
     ///
     /// # Errors
-    /// [`GitError::Detached`] where there is neither.
+    /// [`GitError::Detached`] where there is neither; [`GitError::CheckedOutElsewhere`] for a branch that is checked out,
+    /// since `--branch` never touches a checkout.
     pub(super) fn choose(job: &Job<'_>) -> Result<Self, Error> {
         let current = job.repository.current_branch()?;
         match (&job.delivery.branch, current) {
@@ -27,11 +28,14 @@ impl Target {
             (None, None) => Err(GitError::Detached.into()),
             (Some(name), current) => {
                 let branch = branch_reference(job.repository, name)?;
-                Ok(if current.as_ref() == Some(&branch) {
-                    Self::Current(branch)
-                } else {
-                    Self::Other(branch)
-                })
+                match job.repository.work_tree() {
+                    Some(top) if current.as_ref() == Some(&branch) => {
+                        let branch = short_name(&branch).to_owned();
+                        let worktree = top.to_owned();
+                        Err(GitError::CheckedOutElsewhere { branch, worktree }.into())
+                    }
+                    _ => Ok(Self::Other(branch)),
+                }
             }
         }
     }
