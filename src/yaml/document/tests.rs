@@ -313,6 +313,8 @@ fn remove_takes_the_comments_that_belong() {
     removed("{\n  \"a\": 1,\n  \"b\": 2\n}\n", "b", "{\n  \"a\": 1\n}\n");
     removed("a: 1\nb: 2", "b", "a: 1");
     removed("- newTag: v1 # c\n  name: a\n", "[0].newTag", "- name: a\n");
+    removed("a:\n- n: 1\n  # why\n  t: 1\n  d: 2\n", "a[0].t", "a:\n- n: 1\n  # why\n  d: 2\n");
+    removed("a: 1\n# b\nb: 2\n", "b", "a: 1\n");
     removed("a:\n  b: 1\n  c: |\n    x\n\n  d: 1\n", "a.c", "a:\n  b: 1\n\n  d: 1\n");
 }
 

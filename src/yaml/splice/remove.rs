@@ -73,7 +73,7 @@ fn block_item(
     }
     let above = index.checked_sub(1).map(|i| layout.behind(tree.items(list)[i]));
     let end = tree.node(item).span().end.max(dash + 1);
-    Ok(TextEdit::new(whole_lines(layout, dash, end, above), ""))
+    Ok(TextEdit::new(whole_lines(layout, dash, end, above, true), ""))
 }
 
 fn block_key(
@@ -98,24 +98,30 @@ fn block_key(
     }
     let above =
         index.checked_sub(1).map(|i| layout.behind_byte(pair_end(layout, pairs[i].0, pairs[i].1)));
-    Ok(TextEdit::new(whole_lines(layout, start, pair_end(layout, key, value), above), ""))
+    // What stands above a key of an entry often speaks of the entry, and what the key said may be true without it.
+    let takes_comments = tree.node(map).parent().is_none();
+    let end = pair_end(layout, key, value);
+    Ok(TextEdit::new(whole_lines(layout, start, end, above, takes_comments), ""))
 }
 
 /// The lines of an entry that begins at `start` and whose content ends at `end`, with the comments that belong to it.
 ///
 /// `above` is the line behind the entry before it; the first entry has none, and the comments above it stay, since
-/// they may speak of the whole collection.
+/// they may speak of the whole collection. Without `takes_comments` those above every entry stay.
 fn whole_lines(
     layout: &Layout<'_, '_>,
     start: usize,
     end: usize,
     above: Option<usize>,
+    takes_comments: bool,
 ) -> Range<usize> {
     let column = layout.column(start);
     let mut from = layout.line_start(start);
     let mut to = layout.behind_deeper_comments(layout.behind_byte(end), Some(column));
     if let Some(limit) = above {
-        from = layout.above_comments(from, column, limit);
+        if takes_comments {
+            from = layout.above_comments(from, column, limit);
+        }
         let is_last_or_spaced = to == layout.text.len() || layout.is_blank_line(to);
         if is_last_or_spaced {
             from = layout.above_blanks(from, limit);
