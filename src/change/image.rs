@@ -1,7 +1,7 @@
 //! Pinning images: which, to what, and what is allowed on the way.
 
-use super::key::Key;
-use crate::image::{Digest, DigestError, Reference, ReferenceError};
+use super::key::{Found, Key, KeyError};
+use crate::image::{Digest, DigestError, Named, Reference, ReferenceError, Split, is_same_name};
 
 /// Every image that a key names gets the digest beside it; no other image moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,6 +39,24 @@ pub struct Pin {
     pub key: Key,
     /// To what.
     pub value: PinValue,
+}
+
+impl Pin {
+    /// The fields that the key names; where it names none, those that already render the name and digest of the value,
+    /// since a pin that renames takes from its key what it named.
+    ///
+    /// # Errors
+    /// As [`Key::find_fields`].
+    pub fn find_fields(&self, fields: &[Named<'_>]) -> Result<Found, KeyError> {
+        let found = self.key.find_fields(fields);
+        let (Err(KeyError::Nothing), Some(name)) = (&found, &self.value.name) else { return found };
+        let is_so = |field: &Named<'_>| {
+            let rendered = Split::parse(field.reference);
+            rendered.digest == self.value.digest.as_str() && is_same_name(rendered.name, name)
+        };
+        let fields: Vec<usize> = (0..fields.len()).filter(|i| is_so(&fields[*i])).collect();
+        if fields.is_empty() { found } else { Ok(Found { fields, is_whole_name: true }) }
+    }
 }
 
 /// The digest that is wanted, and what else the value says.

@@ -40,6 +40,10 @@ impl From<PlanError> for Error {
                 plain.hint("name one of them by its own `name` where those differ, or remove one")
             }
             PlanError::AlsoDecides { entry, .. } => plain.at(statement(entry)),
+            PlanError::PatternHits { entry, .. } => {
+                let name = entry.name.replace('.', "[.]");
+                plain.at(statement(entry)).hint(format!("write `{name}` as the name of the entry"))
+            }
             PlanError::Overridden { file, line, .. }
             | PlanError::FieldOverridden { file, line, .. } => plain.at(line_of(file, line, 0)),
             PlanError::Unseen { .. } => plain.hint("--unseen pins a name that only they can use"),
@@ -63,11 +67,13 @@ fn plan_code(error: &PlanError) -> Code {
         PlanError::DeadEntry { .. } => codes::DEAD_ENTRY,
         PlanError::Unseen { .. } => codes::UNSEEN_IMAGE,
         PlanError::SeveralEntries { .. } => codes::SEVERAL_ENTRIES,
-        PlanError::AlsoDecides { .. } | PlanError::NoPattern { .. } => codes::WIDER_EFFECT,
+        PlanError::AlsoDecides { .. }
+        | PlanError::NoPattern { .. }
+        | PlanError::PatternHits { .. } => codes::WIDER_EFFECT,
         PlanError::Placeholder { .. } => codes::PLACEHOLDER,
         PlanError::Tag { .. } => codes::TAG_NEEDED,
-        PlanError::Overridden { .. } => codes::NO_EFFECT,
         PlanError::TagForName { .. } => codes::INVALID_DIGEST,
+        PlanError::Overridden { .. } | PlanError::Unmatchable { .. } => codes::NO_EFFECT,
         PlanError::Database { .. } => codes::DATABASE_TAG,
         PlanError::NoAdd { .. } => codes::NO_ENTRY,
         PlanError::EphemeralOnly { .. } => codes::EPHEMERAL_ONLY,

@@ -14,7 +14,7 @@ mod reference;
 pub use digest::{Digest, DigestError};
 pub use name::{is_same_name, last_segments_match, normalize_name};
 pub use named::Named;
-pub use pattern::{Pattern, PatternError, Split};
+pub use pattern::{Pattern, PatternError, Split, is_matchable};
 pub use reference::{Reference, ReferenceError, is_tag};
 
 #[cfg(test)]

@@ -34,6 +34,14 @@ impl<'a> Split<'a> {
 #[derive(Clone, Debug)]
 pub struct Pattern(Regex);
 
+/// Whether an entry named as `text` is matches it: what follows the name has the characters that kustomize looks for.
+/// `app:1+2` has not.
+#[must_use]
+pub fn is_matchable(text: &str) -> bool {
+    let name = Split::parse(text).name;
+    Pattern::new("").is_ok_and(|rest| rest.is_match(&text[name.len()..]))
+}
+
 /// The name of an `images:` entry is no regular expression; kustomize panics on it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is read as a regular expression, and it is none")]

@@ -6,7 +6,7 @@
 use super::field_path::{FieldPath, Step, item_steps};
 use super::node::{Map, Node, Text, Value};
 use super::resource::{Resource, ResourceId};
-use crate::image::{Named, Reference};
+use crate::image::{Named, Reference, is_matchable};
 
 /// What kind of place names the image.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +53,13 @@ impl ImageUse {
     #[must_use]
     pub fn needs_tag(&self) -> bool {
         is_database_image(&self.resource, &self.path)
+    }
+
+    /// Whether `images:` reach the place, and no entry matches the reference that arrives there or would by its name.
+    #[must_use]
+    pub fn is_unmatchable(&self) -> bool {
+        let arriving = self.arriving.as_deref();
+        self.entry_names.is_empty() && arriving.is_some_and(|text| !is_matchable(text))
     }
 
     /// The place in the words of a key.

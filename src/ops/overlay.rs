@@ -5,9 +5,9 @@ use super::preflight::Editable;
 use super::remote::{Without, has_remote_references};
 use crate::checks::model::application::Repository;
 use crate::checks::{self, Delta, Overlay as CheckedView};
-use crate::discover::shown_directory;
+use crate::discover::{KUSTOMIZATION_NAMES, Located, shown_directory};
 use crate::error::{Error, Location, codes};
-use crate::kustomize::{self, Files, Origin, Owner, Rendered, SourceTree};
+use crate::kustomize::{self, Entry, Files, Origin, Owner, Rendered, SourceTree};
 use crate::plan::{self, LaterField, OwnFile, layer};
 use crate::report::change::Proof;
 use crate::yaml::{self, YamlError};
@@ -45,10 +45,7 @@ impl<'a> LoadedOverlay<'a> {
         context: &'a Context,
     ) -> Result<Self, Error> {
         let Editable { located, tree } = editable.clone();
-        let file = match located.directory.is_empty() {
-            true => located.file.clone(),
-            false => format!("{}/{}", located.directory, located.file),
-        };
+        let file = edited_file(files, &tree, &located)?;
         let text = text_of(&tree, &file)?;
         let mut overlay = Self {
             path: shown_directory(tree.overlay()),
@@ -166,6 +163,7 @@ impl<'a> LoadedOverlay<'a> {
             .files()
             .filter(|f| *f.path != *self.file && is_within(&directory(&f.path), own))
             .filter(|f| !nested.iter().any(|n| is_within(&directory(&f.path), n)))
+            .filter(|f| !belongs_below(self.files, own, &f.path))
             .filter_map(|f| {
                 let text = std::str::from_utf8(&f.bytes).ok()?.to_owned();
                 Some(OwnFile { path: f.path.to_string(), text })
@@ -224,6 +222,48 @@ impl Context {
         };
         checks::compare(&findings(before), &findings(after))
     }
+}
+
+/// The kustomization file of the overlay, links followed.
+///
+/// # Errors
+/// Where a link leads out of the overlay's own directory, or to what a kustomization below owns.
+fn edited_file(files: &dyn Files, tree: &SourceTree, located: &Located) -> Result<String, Error> {
+    let own = located.directory.as_str();
+    let below = if own.is_empty() { String::new() } else { format!("{own}/") };
+    let named = format!("{below}{}", located.file);
+    let mut read = tree.kustomizations();
+    let Some(file) = read.find(|(d, _)| *d == own).map(|(_, read)| read.file.path.to_string())
+    else {
+        return Ok(named);
+    };
+    if file == named || (file.starts_with(&below) && !belongs_below(files, own, &file)) {
+        return Ok(file);
+    }
+    let message = format!("the file is a link to {file}, which is not the overlay's own");
+    let hint = "only files in the overlay's directory are edited; put the file itself there";
+    Err(Error::new(codes::NOT_EDITABLE, message).at(Location::file(named)).hint(hint))
+}
+
+/// Whether a directory on the way from `own` down to `path` has a kustomization of its own, used or not.
+fn belongs_below(files: &dyn Files, own: &str, path: &str) -> bool {
+    let is_kustomization = |directory: &str| {
+        let stands = |name: &&str| {
+            matches!(files.entry(&format!("{directory}/{name}")), Ok(Some(Entry::File { .. })))
+        };
+        KUSTOMIZATION_NAMES.iter().any(|name| stands(name))
+    };
+    let mut directory = path;
+    while let Some((parent, _)) = directory.rsplit_once('/') {
+        if parent.len() <= own.len() {
+            return false;
+        }
+        if is_kustomization(parent) {
+            return true;
+        }
+        directory = parent;
+    }
+    false
 }
 
 fn text_of(tree: &SourceTree, path: &str) -> Result<String, Error> {

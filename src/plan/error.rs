@@ -100,6 +100,26 @@ pub enum PlanError {
         /// The other image and who uses it.
         other: String,
     },
+    /// The name of the entry hits another repository, since kustomize reads it as a regular expression.
+    #[error("`{key}`: the entry `{}` on line {} also hits {other}, since a dot in it stands for any character", entry.name, entry.line)]
+    PatternHits {
+        /// The key.
+        key: String,
+        /// The entry.
+        entry: Statement,
+        /// The other image and who uses it.
+        other: String,
+    },
+    /// What follows the name is nothing that kustomize takes for a tag or digest.
+    #[error(
+        "`{key}`: no `images:` entry for it has an effect on {user}: kustomize looks for letters, digits, `_`, `.`, `-` in a tag and for sha256 in a digest"
+    )]
+    Unmatchable {
+        /// The key.
+        key: String,
+        /// The reference and who uses it.
+        user: String,
+    },
     /// An all-zero digest.
     #[error("`{key}`: {} is pinned to zeros on purpose{}, and {users}", at.name, place(at))]
     Placeholder {

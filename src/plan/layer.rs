@@ -14,12 +14,16 @@ pub const PROBE: &str = "overlay.invalid/reached";
 /// The fields of a kustomization that act at the layer of `images:` or after it.
 const LATER_FIELDS: [&str; 5] = ["images", "replacements", "transformers", "validators", "vars"];
 
-/// The kustomization `text` without its `images:` and what acts after them.
+/// The name of an entry that matches nothing: a file of nothing but images is no valid one without a field.
+const NOTHING: &str = "overlay[.]invalid/nothing";
+
+/// The kustomization `text` without what its `images:` do and what acts after them.
 ///
 /// # Errors
 /// [`YamlError`] for a text that is no YAML.
 pub fn before_images(text: &str) -> Result<String, YamlError> {
-    rewrite(text, &|key, value| (!is_one_of(&LATER_FIELDS, key)).then_some(value), Vec::new())
+    let keep = |key: &str, value| (!is_one_of(&LATER_FIELDS, key)).then_some(value);
+    rewrite(text, &keep, vec![("images", json!([{"name": NOTHING}]))])
 }
 
 /// As [`before_images`], with an entry that turns every image it reaches into [`PROBE`].
@@ -149,22 +153,23 @@ mod tests {
         let text = "resources: [a]\nIMAGES: []\nreplacements: []\nnamespace: \"1\"\n";
         assert_eq!(
             json(&before_images(text).unwrap()),
-            json!({"resources": ["a"], "namespace": "1"})
+            json!({"resources": ["a"], "namespace": "1", "images": [{"name": NOTHING}]})
         );
     }
 
     #[test]
     fn aliases_and_merges_are_expanded() {
         let text = "images:\n- newTag: &v \"1.3\"\nlabels:\n- pairs: {a: *v}\n- &p {x: 1}\n- {<<: *p, y: 2}\n";
-        let expected = json!({"labels": [{"pairs": {"a": "1.3"}}, {"x": 1}, {"y": 2, "x": 1}]});
+        let expected = json!({"labels": [{"pairs": {"a": "1.3"}}, {"x": 1}, {"y": 2, "x": 1}],
+            "images": [{"name": NOTHING}]});
         assert_eq!(json(&before_images(text).unwrap()), expected);
     }
 
     #[test]
     fn scalars_keep_the_type_that_kustomize_reads() {
         let text = "a: on\nb: 0x10\nc: 1.5\nd: ~\ne: 'on'\nf: {}\ng: []\n";
-        let expected =
-            json!({"a": true, "b": 16, "c": 1.5, "d": null, "e": "on", "f": {}, "g": []});
+        let expected = json!({"a": true, "b": 16, "c": 1.5, "d": null, "e": "on", "f": {}, "g": [],
+            "images": [{"name": NOTHING}]});
         assert_eq!(json(&before_images(text).unwrap()), expected);
     }
 

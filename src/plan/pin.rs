@@ -146,7 +146,7 @@ impl<'a> Planner<'a> {
     fn find(&self, pin: &Pin) -> Result<Vec<usize>, PlanError> {
         let named: Vec<Named<'_>> =
             self.askable.iter().map(|i| self.view.uses[*i].as_named()).collect();
-        match pin.key.find_fields(&named) {
+        match pin.find_fields(&named) {
             Ok(found) if found.is_whole_name || self.dead_entry(pin).is_none() => {
                 Ok(found.fields.into_iter().map(|i| self.askable[i]).collect())
             }
@@ -239,6 +239,15 @@ impl<'a> Planner<'a> {
         for i in ephemeral {
             self.note_ephemeral(i);
         }
+        let (unmatchable, found): (Vec<usize>, Vec<usize>) =
+            found.into_iter().partition(|i| self.view.uses[*i].is_unmatchable());
+        if let (Some(first), true) = (unmatchable.first(), found.is_empty()) {
+            let (key, user) = (pin.key.as_str().to_owned(), self.reference_and_user(*first));
+            return Err(PlanError::Unmatchable { key, user });
+        }
+        for i in unmatchable {
+            self.note_unmatchable(i);
+        }
         for i in &found {
             self.guard(pin, *i)?;
         }
@@ -324,6 +333,8 @@ impl<'a> Planner<'a> {
     fn refuse_wider(&self, pin: &Pin, entry: usize) -> Result<(), PlanError> {
         let is_asked = |i: &usize| self.claims.get(i).is_some_and(|other| other.value == pin.value);
         let decided = (0..self.chains.len()).filter(|i| self.chains[*i].last() == Some(&entry));
+        let decided: Vec<usize> = decided.collect();
+        self.refuse_pattern(pin, entry, &decided)?;
         match decided.into_iter().find(|i| !is_asked(i)) {
             None => Ok(()),
             Some(i) => Err(PlanError::AlsoDecides {
@@ -332,6 +343,35 @@ impl<'a> Planner<'a> {
                 other: self.reference_and_user(i),
             }),
         }
+    }
+
+    /// An entry that is the name of one image hits another by a dot alone: a key that is the entry's name does not name both.
+    fn refuse_pattern(&self, pin: &Pin, entry: usize, decided: &[usize]) -> Result<(), PlanError> {
+        let statement = &self.view.entries[entry];
+        let name = Split::parse(&statement.name).name;
+        let is_literal = |i: &usize| {
+            let arriving = self.view.uses[*i].arriving.as_deref().unwrap_or_default();
+            let text = chain(&self.view.entries[..entry], arriving).1;
+            Split::parse(&text).name == name
+        };
+        let (literal, hit): (Vec<usize>, Vec<usize>) = decided.iter().partition(|i| is_literal(i));
+        match hit.into_iter().find(|i| !self.is_named_itself(pin, *i)) {
+            Some(i) if !literal.is_empty() => Err(PlanError::PatternHits {
+                key: pin.key.as_str().to_owned(),
+                entry: self.statement(statement),
+                other: self.reference_and_user(i),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a key that asks for this value names the place by more than an entry that acts on it.
+    fn is_named_itself(&self, pin: &Pin, i: usize) -> bool {
+        let place = &self.view.uses[i];
+        let entry_names = place.arriving.as_deref().into_iter().collect();
+        let named = [Named { entry_names, ..place.as_named() }];
+        let mut same = self.change.pins.iter().filter(|other| other.value == pin.value);
+        same.any(|other| other.key.find_fields(&named).is_ok())
     }
 
     fn edit_entry(

@@ -52,9 +52,11 @@ pub(super) fn write_place(
     others: &mut Vec<Document>,
 ) -> Result<Written, PlanError> {
     let mut stated = Vec::new();
+    let is_one_namespace = states(kustomization, "namespace");
     for file in view.own {
         let Ok(tree) = parse(&file.text) else { continue };
-        stated.extend(statements(&tree, edit).into_iter().map(|path| (file, path)));
+        stated
+            .extend(statements(&tree, edit, is_one_namespace).into_iter().map(|path| (file, path)));
     }
     match stated.as_slice() {
         [(file, path)] => {
@@ -85,11 +87,11 @@ pub(super) fn write_place(
 
 /// Where `tree` states the value of the place: the field of a document of its kind and name, or an
 /// operation of a JSON 6902 patch.
-fn statements(tree: &Tree<'_>, edit: PlaceEdit<'_>) -> Vec<Path> {
+fn statements(tree: &Tree<'_>, edit: PlaceEdit<'_>, is_one_namespace: bool) -> Vec<Path> {
     let old = edit.texts().0;
     let mut found = Vec::new();
     for (document, root) in tree.roots().iter().enumerate() {
-        if !is_of_resource(tree, *root, edit.place) {
+        if !is_of_resource(tree, *root, edit.place, is_one_namespace) {
             continue;
         }
         let path = Path::root().in_document(document);
@@ -99,14 +101,22 @@ fn statements(tree: &Tree<'_>, edit: PlaceEdit<'_>) -> Vec<Path> {
     found
 }
 
-fn is_of_resource(tree: &Tree<'_>, root: NodeId, place: &ImageUse) -> bool {
+/// Whether a document is, or is a patch for, the resource: its kind, its group where it says one, a name that may have
+/// become the rendered one, and its namespace unless one is given to all.
+fn is_of_resource(tree: &Tree<'_>, root: NodeId, place: &ImageUse, is_one_namespace: bool) -> bool {
     let text = |map: NodeId, key: &str| {
         tree.value_of(map, key)
             .and_then(|id| tree.node(tree.target(id)).scalar())
             .map(str::to_owned)
     };
-    let name = tree.value_of(root, "metadata").and_then(|metadata| text(metadata, "name"));
+    let metadata = tree.value_of(root, "metadata");
+    let name = metadata.and_then(|metadata| text(metadata, "name"));
+    let namespace = metadata.and_then(|metadata| text(metadata, "namespace"));
+    let group_of = |version: &str| version.split_once('/').map_or("", |(g, _)| g).to_owned();
+    let group = text(root, "apiVersion").map(|version| group_of(&version));
     text(root, "kind").is_some_and(|kind| *kind == *place.resource.kind)
+        && group.is_none_or(|group| group == place.resource.group())
+        && (is_one_namespace || namespace.is_none_or(|own| *own == *place.resource.namespace))
         && name.is_some_and(|name| place.resource.name.contains(&name))
 }
 
@@ -165,8 +175,7 @@ fn add_patch(
         true => merge_patch(edit, &name),
         false => operations(edit, resource)?,
     };
-    let target =
-        Value::map([("kind", Value::str(&*edit.place.resource.kind)), ("name", Value::str(name))]);
+    let target = target(view, resource, kustomization, &name);
     let item = Value::map([("target", target), ("patch", Value::literal(body))]);
     let patches = Path::kustomization().key("patches");
     let position = {
@@ -177,6 +186,36 @@ fn add_patch(
     kustomization.append(&patches, &item).map_err(not_editable)?;
     let path = patches.index(position).key("patch");
     Ok(Written { file: None, path, kind: PlacementKind::NewPatch, what: edit.user() })
+}
+
+/// What tells the resource from all others: kind and name, and of group, version and namespace those by which
+/// another of the same kind and name differs. Kustomize reads each as a regular expression.
+fn target(view: &WriteView<'_>, resource: &Resource, document: &Document, name: &str) -> Value {
+    let id = resource.current_id();
+    let others = view.resources.iter().map(Resource::current_id);
+    let (mut group, mut version, mut namespace) = (false, false, false);
+    for other in others.filter(|other| other.kind == id.kind && other.name == id.name) {
+        group |= other.group() != id.group();
+        version |= other.group() == id.group() && other.version() != id.version();
+        namespace |= other.namespace != id.namespace;
+    }
+    // A namespace that this layer gives is not there yet when its patches act.
+    namespace &= !states(document, "namespace");
+    let literal = |text: &str| Value::str(text.replace('.', "[.]"));
+    let own = if id.namespace.is_empty() { "default" } else { &*id.namespace };
+    let parts = [
+        ("group", literal(id.group()), group && !id.group().is_empty()),
+        ("version", literal(id.version()), version || (group && id.group().is_empty())),
+        ("kind", literal(&id.kind), true),
+        ("name", literal(name), true),
+        ("namespace", literal(own), namespace),
+    ];
+    let parts = parts.into_iter().filter(|(_, _, is_needed)| *is_needed);
+    Value::map(parts.map(|(key, value, _)| (key, value)))
+}
+
+fn states(document: &Document, key: &str) -> bool {
+    document.locate(&Path::kustomization().key(key)).is_ok_and(|found| found.is_some())
 }
 
 /// The resource's name before this layer's own prefix and suffix, as a patch of the layer finds it.

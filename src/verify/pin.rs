@@ -69,7 +69,7 @@ fn shown(id: &ResourceId) -> String {
 
 /// Judges pins on two renders. `uses` are the places of the render before.
 ///
-/// Places that no edit can reach (ephemeral containers) are not asked for; arguments only where their
+/// Places that no edit can reach (ephemeral containers, references that no entry matches) are not asked for; arguments only where their
 /// flag is in the change.
 ///
 /// # Errors
@@ -108,7 +108,7 @@ fn wanted_pins<'a>(
     let named: Vec<Named<'_>> = askable.iter().map(|i| uses[*i].as_named()).collect();
     let mut wanted: HashMap<usize, &Pin> = HashMap::new();
     for pin in &change.pins {
-        let Ok(found) = pin.key.find_fields(&named) else { continue };
+        let Ok(found) = pin.find_fields(&named) else { continue };
         for i in found.fields.into_iter().map(|i| askable[i]) {
             let other = wanted.insert(i, pin).filter(|o| o.value.digest != pin.value.digest);
             if let Some(other) = other {
@@ -120,7 +120,7 @@ fn wanted_pins<'a>(
             }
         }
     }
-    wanted.retain(|i, _| uses[*i].kind != UseKind::Ephemeral);
+    wanted.retain(|i, _| uses[*i].kind != UseKind::Ephemeral && !uses[*i].is_unmatchable());
     Ok(wanted)
 }
 

@@ -187,6 +187,49 @@ fn a_branch_is_made_found_again_and_started_from_its_base() {
 }
 
 #[test]
+fn a_branch_that_is_checked_out_is_no_other_branch() {
+    let lab = lab(1);
+    let pin = pin("shop/app0", '2');
+    for more in [vec!["--branch", "main"], vec!["--branch", "main", "--push"]] {
+        let mut args = vec!["pin", "overlays/prod", &pin];
+        args.extend(more);
+        let refused = overlay(&lab, "clone", &args);
+        assert_eq!((refused.status, refused.code()), (3, "branch-checked-out"), "{}", refused.json);
+    }
+    assert_eq!(lab.git("clone", &["status", "--porcelain"]), "");
+    assert_eq!(
+        lab.git("clone", &["rev-parse", "main"]),
+        lab.git("clone", &["rev-parse", "origin/main"])
+    );
+}
+
+#[test]
+fn a_kustomization_behind_a_link_is_edited_where_it_stands() {
+    let lab = lab(1);
+    fs::rename(lab.path(&format!("clone/{PROD}")), lab.path("clone/overlays/prod/real.yaml"))
+        .unwrap();
+    lab.link(&format!("clone/{PROD}"), "real.yaml");
+    lab.commit_all("clone", "link");
+    overlay(&lab, "clone", &["pin", "overlays/prod", &pin("shop/app0", '2'), "--commit"]).ok();
+    assert_eq!(
+        lab.git("clone", &["diff", "--name-only", "HEAD^", "HEAD"]),
+        "overlays/prod/real.yaml"
+    );
+    assert_eq!(lab.git("clone", &["status", "--porcelain"]), "");
+    overlay(&lab, "clone", &["pin", "overlays/prod", &pin("shop/app0", '3')]).ok();
+    assert_eq!(lab.git("clone", &["status", "--porcelain"]), " M overlays/prod/real.yaml");
+    lab.git("clone", &["checkout", "-q", "."]);
+    fs::rename(lab.path("clone/overlays/prod/real.yaml"), lab.path("clone/overlays/real.yaml"))
+        .unwrap();
+    fs::remove_file(lab.path(&format!("clone/{PROD}"))).unwrap();
+    lab.link(&format!("clone/{PROD}"), "../real.yaml");
+    let refused = overlay(&lab, "clone", &["pin", "overlays/prod", &pin("shop/app0", '4')]);
+    assert_eq!((refused.status, refused.code()), (3, "not-editable"), "{}", refused.json);
+    let message = refused.json["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("overlays/real.yaml"), "{message}");
+}
+
+#[test]
 fn what_is_said_of_a_commit_needs_one() {
     let lab = lab(1);
     let pin = pin("shop/app0", '2');

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::crawl::Crawler;
-use super::{Found, KUSTOMIZATION_FILES, LoadError, SourceFile, SourceTree, is_within};
+use super::{
+    Found, KUSTOMIZATION_FILES, LoadError, ReadKustomization, SourceFile, SourceTree, is_within,
+};
 use crate::kustomize::files::{Entry, Files, FilesError};
 
 /// `base` with some texts in place of its files, and some that it has not.
@@ -90,11 +92,14 @@ fn kustomizations_of(edits: &[(String, String)], tree: &SourceTree) -> Vec<Strin
             edits.iter().any(|(edited, _)| *edited == path)
         })
     };
-    tree.kustomizations
-        .keys()
-        .filter(|directory| is_edited(directory) || tree.reaches_any(directory, edits))
-        .cloned()
-        .collect()
+    // A kustomization behind a link has the path of neither its directory nor its name.
+    let is_read_from = |read: &ReadKustomization| {
+        read.as_ref().is_ok_and(|read| edits.iter().any(|(edited, _)| **edited == *read.file.path))
+    };
+    let stale = tree.kustomizations.iter().filter(|(directory, read)| {
+        is_edited(directory) || is_read_from(read) || tree.reaches_any(directory, edits)
+    });
+    stale.map(|(directory, _)| directory.clone()).collect()
 }
 
 impl SourceTree {

@@ -91,6 +91,13 @@ impl Planner<'_> {
         self.note("ephemeral-container", message);
     }
 
+    pub(super) fn note_unmatchable(&mut self, i: usize) {
+        let user = self.reference_and_user(i);
+        let message =
+            format!("{user}: kustomize reads no tag in it, so no entry matches it and it stays");
+        self.note("unmatchable-image", message);
+    }
+
     pub(super) fn note_setter(&mut self, index: usize) {
         let entry = &self.view.entries[index];
         let message = format!(
