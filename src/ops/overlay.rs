@@ -251,7 +251,7 @@ fn belongs_below(files: &dyn Files, own: &str, path: &str) -> bool {
         let stands = |name: &&str| {
             matches!(files.entry(&format!("{directory}/{name}")), Ok(Some(Entry::File { .. })))
         };
-        KUSTOMIZATION_NAMES.iter().any(|name| stands(name))
+        KUSTOMIZATION_NAMES.iter().any(stands)
     };
     let mut directory = path;
     while let Some((parent, _)) = directory.rsplit_once('/') {
