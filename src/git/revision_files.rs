@@ -71,7 +71,7 @@ impl RevisionFiles {
             let tree = self.objects.tree(id)?;
             let is_file =
                 |name: &&str| tree.find(name.as_bytes()).is_some_and(|entry| entry.mode.is_file());
-            if names.iter().any(|name| is_file(name)) {
+            if names.iter().any(is_file) {
                 found.push(path.clone());
             }
             for (name, entry) in tree.entries().filter(|(_, entry)| entry.mode == Mode::Tree) {

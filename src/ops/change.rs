@@ -207,7 +207,7 @@ fn taught_use(
     path: FieldPath,
     arriving: &str,
 ) -> Option<ImageUse> {
-    let is_copy = path.steps().iter().any(|step| is_no_image_field(step));
+    let is_copy = path.steps().iter().any(is_no_image_field);
     let found = resources.iter().find(|r| r.current_id() == resource && !is_copy)?;
     let reference = path.find(&found.node)?.as_str()?.into();
     let arriving = Some(arriving.into());

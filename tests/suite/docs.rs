@@ -93,7 +93,7 @@ fn the_first_command_pins_the_fixture_and_writes_nothing() {
     let ran = repo.overlay(&args.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(ran.status, 0, "{ran:?}");
     for digest in ["4d0f0e8a", "91c3d5e7", "2b4d6f80", "7e8f9a0b"] {
-        assert!(ran.stdout.contains(&format!("+ registry.lattice.example/")), "{ran:?}");
+        assert!(ran.stdout.contains("+ registry.lattice.example/"), "{ran:?}");
         assert!(ran.stdout.contains(&format!("@sha256:{digest}")), "{digest}: {ran:?}");
     }
     assert_eq!(repo.git(&["status", "--porcelain"]), "");

@@ -1,5 +1,5 @@
 //! The one test binary.
-#![allow(missing_docs, clippy::unwrap_used, clippy::disallowed_methods)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr)]
 
 mod architecture;
 mod build_fixtures;
