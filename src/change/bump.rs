@@ -1,6 +1,7 @@
 //! The intent to move a remote base to another version.
 
 use super::PinImages;
+use crate::kustomize::ResourceId;
 
 /// A remote base goes to another reference, with its pins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +30,7 @@ impl BumpBase {
 
     /// Whether the object may leave the render.
     #[must_use]
-    pub fn allows_removal(&self, kind: &str, name: &str) -> bool {
-        self.allowed_removals.iter().any(|allowed| {
-            allowed.split_once('/').is_some_and(|(k, n)| k.eq_ignore_ascii_case(kind) && n == name)
-        })
+    pub fn allows_removal(&self, id: &ResourceId) -> bool {
+        super::components::allows_removal(&self.allowed_removals, id)
     }
 }

@@ -4,13 +4,16 @@
 //! into edits, `verify` compares it with what the edits did; neither sees the other.
 
 mod bump;
+mod components;
 mod digests;
 mod image;
 mod key;
 mod lever;
+mod several;
 mod wish;
 
 pub use bump::BumpBase;
+pub use components::SetComponents;
 pub use digests::{DigestsError, parse_assignment, parse_digests};
 pub use image::{Pin, PinImages, PinValue, PinValueError, TagChoice};
 pub use key::{Found, Key, KeyError};
@@ -18,6 +21,7 @@ pub use lever::{
     Among, DrainSource, PodAmount, Restart, SetDrain, SetFields, SetInstances, SetReplicas,
     SetResources, SetStrategy, WantedStrategy,
 };
+pub use several::Part;
 pub use wish::Wish;
 
 /// What a command wants of an overlay.
@@ -41,6 +45,10 @@ pub enum Change {
     Restart(Restart),
     /// A remote base goes to another version.
     BumpBase(BumpBase),
+    /// Components come and go.
+    SetComponents(SetComponents),
+    /// Several changes, one after the other, and all or nothing.
+    Several(Vec<Part>),
 }
 
 impl Change {
@@ -57,6 +65,8 @@ impl Change {
             Self::SetFields(_) => "set field",
             Self::Restart(_) => "restart",
             Self::BumpBase(_) => "bump",
+            Self::SetComponents(_) => "set components",
+            Self::Several(_) => "apply",
         }
     }
 }

@@ -3,6 +3,7 @@
 //! The doc comments of the structs are the reference that `--help` prints. Each command is a file
 //! with its arguments and a `to_request`; what the command does lives in [`crate::ops`].
 
+mod apply;
 #[cfg(feature = "git")]
 mod bump;
 mod check;
@@ -73,6 +74,7 @@ enum Command {
     Set(set::SetArgs),
     Restart(restart::RestartArgs),
     Promote(promote::PromoteArgs),
+    Apply(apply::ApplyArgs),
 }
 
 impl Command {
@@ -95,6 +97,7 @@ impl Command {
             Self::Set(args) => args.name(),
             Self::Restart(_) => "restart",
             Self::Promote(_) => "promote",
+            Self::Apply(_) => "apply",
         }
     }
 
@@ -117,6 +120,7 @@ impl Command {
             Self::Set(args) => args.run(context),
             Self::Restart(args) => args.run(context),
             Self::Promote(args) => ops::promote::run(context, &args.to_request()?),
+            Self::Apply(args) => args.run(context),
         }
     }
 

@@ -7,6 +7,7 @@ use super::set::{parse_name, usage};
 use crate::change::{Change, Restart};
 use crate::clock;
 use crate::error::Error;
+use crate::ops::edit::EditRequest;
 use crate::ops::{self, Context};
 use crate::report::Report;
 
@@ -28,6 +29,14 @@ pub(crate) struct RestartArgs {
 impl RestartArgs {
     /// Runs the command.
     pub(crate) fn run(&self, context: &Context) -> Result<Report, Error> {
+        ops::edit::run(context, &self.to_request()?)
+    }
+
+    /// The request.
+    ///
+    /// # Errors
+    /// A malformed name or time.
+    pub(crate) fn to_request(&self) -> Result<EditRequest, Error> {
         let names = self.names.iter().map(|name| parse_name(name)).collect::<Result<_, _>>()?;
         let at = match &self.at {
             Some(at) if clock::is_rfc_3339(at) => at.clone(),
@@ -36,7 +45,6 @@ impl RestartArgs {
             }
             None => clock::now_rfc_3339(),
         };
-        let request = self.edit.to_request(Change::Restart(Restart { names, at }))?;
-        ops::edit::run(context, &request)
+        self.edit.to_request(Change::Restart(Restart { names, at }))
     }
 }

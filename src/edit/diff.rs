@@ -28,3 +28,32 @@ pub fn unified_diff(path: &str, old: Option<&str>, new: Option<&str>) -> String 
         .header(&a, &b)
         .to_string()
 }
+
+/// The line of `new` (from 1) where line `line` of `old` has gone; for a line that is no more, the one in its place.
+#[must_use]
+pub fn line_after(old: &str, new: &str, line: u32) -> u32 {
+    let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
+    let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
+    let diff =
+        TextDiff::configure().algorithm(Algorithm::Myers).diff_slices(&old_lines, &new_lines);
+    let at = (line as usize).saturating_sub(1);
+    for op in diff.ops() {
+        let (before, after) = (op.old_range(), op.new_range());
+        if before.contains(&at) {
+            let within = (at - before.start).min(after.len().saturating_sub(1));
+            return u32::try_from(after.start + within + 1).unwrap_or(line);
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod line_tests {
+    use super::line_after;
+
+    #[test]
+    fn a_line_is_followed_through_an_edit() {
+        let (old, new) = ("a\nb\nc\n", "x\na\nB\nc\n");
+        assert_eq!([1, 2, 3].map(|line| line_after(old, new, line)), [2, 3, 4]);
+    }
+}

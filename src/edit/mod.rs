@@ -9,7 +9,7 @@ mod diff;
 use std::ops::Range;
 
 pub use compose::EditedText;
-pub use diff::unified_diff;
+pub use diff::{line_after, unified_diff};
 
 /// Replaces one byte range of a text.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

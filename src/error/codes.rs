@@ -101,7 +101,7 @@ catalogue! {
     CONFIG_INVALID = "config-invalid", Refused,
         "The configuration file has an unknown key or a value of the wrong kind.";
     CONTRADICTION = "contradiction", Refused,
-        "Two keys name one image and ask for different digests.";
+        "Two keys name one image and ask for different digests, or two changes of one file ask for different values.";
     DATABASE_TAG = "database-tag", Refused,
         "The tag is one that the database's operator refuses (no version), or another major version, which is an upgrade and no pin.";
     DEAD_ENTRY = "dead-entry", Refused,

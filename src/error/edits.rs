@@ -23,6 +23,7 @@ impl From<PlanError> for Error {
         let plain = Self::new(plan_code(&error), error.to_string());
         match error {
             PlanError::Yaml { file, error } => plain.at(line_of(file, error.line, error.column)),
+            PlanError::NotListed { file, .. } => plain.at(Location::file(file)),
             PlanError::Entries { file, error } => plain.at(line_of(file, error.line(), 0)),
             PlanError::NotEditable { file, line, column, .. } => {
                 plain.at(line_of(file, line, column))
@@ -61,6 +62,7 @@ impl From<PlanError> for Error {
 fn plan_code(error: &PlanError) -> Code {
     match error {
         PlanError::Yaml { .. } => codes::BUILD_BROKEN,
+        PlanError::NotListed { .. } => codes::NOT_ALLOWED,
         PlanError::Entries { .. } | PlanError::NotEditable { .. } => codes::NOT_EDITABLE,
         PlanError::Ambiguous { .. } => codes::AMBIGUOUS_IMAGE,
         PlanError::NoSuchImage { .. } => codes::NO_SUCH_IMAGE,

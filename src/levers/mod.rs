@@ -64,7 +64,10 @@ impl Resolved {
 /// [`LeverError`] for what must not be done.
 pub fn resolve(change: &Change, context: &Context<'_>) -> Result<Resolved, LeverError> {
     match change {
-        Change::PinImages(_) | Change::BumpBase(_) => Ok(Resolved::default()),
+        Change::PinImages(_)
+        | Change::BumpBase(_)
+        | Change::SetComponents(_)
+        | Change::Several(_) => Ok(Resolved::default()),
         Change::SetReplicas(change) => replicas::resolve(change, context),
         Change::SetStrategy(change) => strategy::resolve(change, context),
         Change::SetInstances(change) => instances::resolve(change, context),

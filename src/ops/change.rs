@@ -3,9 +3,12 @@
 
 #[cfg(feature = "git")]
 mod bump;
+mod components;
 mod consequences;
 mod fields;
 pub(super) mod reach;
+mod removals;
+mod several;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -72,6 +75,13 @@ pub(crate) fn prove_change(
     #[cfg(feature = "git")]
     if let Change::BumpBase(bump) = change {
         return bump::prove(context, files, editable, bump);
+    }
+    match change {
+        Change::SetComponents(wanted) => {
+            return components::prove(context, files, editable, wanted);
+        }
+        Change::Several(parts) => return several::prove(context, files, editable, parts),
+        _ => {}
     }
     let plan = |overlay: &Editable| {
         let overlay = LoadedOverlay::load(files, overlay, context)?;

@@ -20,6 +20,14 @@ pub struct Statement {
 /// Why nothing is edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
+    /// A component that is to give its place to another has none to give.
+    #[error("{reason}")]
+    NotListed {
+        /// The kustomization file.
+        file: String,
+        /// What is listed and what is not.
+        reason: String,
+    },
     /// The kustomization file cannot be read.
     #[error("{error}")]
     Yaml {

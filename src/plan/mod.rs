@@ -4,6 +4,7 @@
 //! renderer and no judge; what an edit does is measured by `verify`.
 
 mod bump;
+mod components;
 mod database;
 mod entries;
 mod error;
@@ -17,6 +18,7 @@ mod tag_rule;
 mod write;
 
 pub use bump::{BaseReference, find_base_references, move_references};
+pub use components::{changed_components, edit_components, read_components};
 pub use database::DatabaseTagError;
 pub use entries::{EntriesError, ImagesEntry, read_entries};
 pub use error::{PlanError, Statement};

@@ -1,5 +1,6 @@
 //! `overlay set …`: the levers of a workload, one file each.
 
+mod components;
 mod drain;
 mod field;
 mod instances;
@@ -8,6 +9,14 @@ mod resources;
 mod strategy;
 
 use clap::{Args, Subcommand};
+
+pub(super) use components::ComponentsArgs;
+pub(super) use drain::DrainArgs;
+pub(super) use field::FieldArgs;
+pub(super) use instances::InstancesArgs;
+pub(super) use replicas::ReplicasArgs;
+pub(super) use resources::ResourcesArgs;
+pub(super) use strategy::StrategyArgs;
 
 use crate::error::{Error, codes};
 use crate::kustomize::ResourceName;
@@ -29,6 +38,7 @@ enum Lever {
     Instances(instances::InstancesArgs),
     Resources(resources::ResourcesArgs),
     Field(field::FieldArgs),
+    Components(components::ComponentsArgs),
 }
 
 impl SetArgs {
@@ -41,6 +51,7 @@ impl SetArgs {
             Lever::Instances(_) => "set instances",
             Lever::Resources(_) => "set resources",
             Lever::Field(_) => "set field",
+            Lever::Components(_) => "set components",
         }
     }
 
@@ -53,6 +64,7 @@ impl SetArgs {
             Lever::Instances(args) => args.to_request()?,
             Lever::Resources(args) => args.to_request()?,
             Lever::Field(args) => args.to_request()?,
+            Lever::Components(args) => args.to_request()?,
         };
         ops::edit::run(context, &request)
     }

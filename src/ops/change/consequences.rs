@@ -9,6 +9,9 @@ use crate::ops::Context;
 use crate::ops::overlay::LoadedOverlay;
 use crate::plan::Note;
 
+/// The code of the notes of [`budgets`].
+pub(super) const BUDGET_NOTE: &str = "pdb-headroom";
+
 fn view_of<'v>(overlay: &'v LoadedOverlay<'_>) -> Overlay<'v> {
     let tree = overlay.tree();
     Overlay { directory: tree.overlay(), rendered: &overlay.before, tree }
@@ -45,5 +48,5 @@ fn budget_note(line: &BudgetLine, before: &[BudgetLine]) -> Option<Note> {
         None => format!("a new budget, allowed disruptions {}", shown(line.allowed)),
     };
     let message = format!("{} ({}): {change}{warning}", line.name, line.guards.join(", "));
-    Some(Note { code: "pdb-headroom", message })
+    Some(Note { code: BUDGET_NOTE, message })
 }

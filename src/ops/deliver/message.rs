@@ -64,6 +64,8 @@ fn headline(change: &Change, overlays: &[OverlayReport]) -> String {
         Change::SetFields(_) => format!("Set fields of {names}"),
         Change::Restart(_) => format!("Restart {names}"),
         Change::BumpBase(bump) => format!("Move the base to {}", bump.reference),
+        Change::SetComponents(_) => "Change components".to_owned(),
+        Change::Several(_) => format!("Change {names}"),
     }
 }
 

@@ -5,20 +5,11 @@ use std::collections::BTreeSet;
 use super::{Moved, shown_kind};
 use crate::change::BumpBase;
 use crate::error::{Error, Location, codes};
+use crate::kustomize::ResourceId;
 use crate::kustomize::remote::mount_of;
-use crate::kustomize::{ResourceId, shown_name};
+use crate::ops::change::removals;
 use crate::plan::{BaseReference, find_base_references};
 use crate::verify::ObjectDiff;
-
-/// Kinds whose objects hold data, or hold others that do.
-const STATEFUL: [&str; 6] = [
-    "Cluster",
-    "CustomResourceDefinition",
-    "Namespace",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "StatefulSet",
-];
 
 /// The one repository that is meant, by its address.
 pub(super) fn choose(
@@ -106,13 +97,6 @@ pub(super) fn refuse_kinds(new: &BTreeSet<(String, String)>, bump: &BumpBase) ->
 }
 
 pub(super) fn refuse_removals(objects: &ObjectDiff, bump: &BumpBase) -> Result<(), Error> {
-    let is_refused = |id: &&ResourceId| {
-        STATEFUL.contains(&&*id.kind) && !bump.allows_removal(&id.kind, &id.name)
-    };
-    let refused: Vec<String> = objects.removed.iter().filter(is_refused).map(shown_name).collect();
-    let Some(first) = refused.first() else { return Ok(()) };
-    let all = refused.join(", ");
-    let message = format!("objects that hold data would be gone on {}: {all}", bump.reference);
-    let hint = format!("where that is meant: --allow-removal {first}");
-    Err(Error::new(codes::STATEFUL_REMOVAL, message).hint(hint))
+    let is_allowed = |id: &ResourceId| bump.allows_removal(id);
+    removals::refuse_removals(objects, &format!("on {}", bump.reference), is_allowed)
 }
