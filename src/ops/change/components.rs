@@ -105,5 +105,6 @@ fn report(overlay: &LoadedOverlay<'_>, status: Status, notes: Vec<Note>) -> Over
         findings: crate::checks::Delta::default(),
         notes,
         moved: None,
+        affects: Vec::new(),
     }
 }

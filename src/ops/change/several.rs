@@ -164,6 +164,7 @@ impl Run<'_> {
             findings: overlay.findings_delta(&tree, &after),
             notes,
             moved,
+            affects: Vec::new(),
             path: overlay.path,
             proof: overlay.proof,
             unknown: overlay.unknown,
