@@ -301,9 +301,13 @@ fn most(counts: &[usize]) -> Option<usize> {
     counts.iter().position(|c| c == max)
 }
 
-/// The characters of a block scalar's header: `|`, `>2-`.
+/// The characters of a block scalar's header: `|`, `>2-`; none where the parser was led to another place, as a lone
+/// carriage return behind the indicator can, so that the check of the edit refuses what is made of it.
 pub(super) fn header(text: &str, start: usize) -> Range<usize> {
     let tail = &text[start..];
+    if !tail.starts_with(['|', '>']) {
+        return start..start;
+    }
     let more = tail[1..].bytes().take_while(|b| matches!(b, b'+' | b'-' | b'0'..=b'9')).count();
     start..start + 1 + more
 }

@@ -490,3 +490,17 @@ fn located_values_tell_their_flux_setter() {
     assert_eq!(document.locate(&path("b")).unwrap().unwrap().flux_setter(), None);
     assert_eq!(document.locate(&path("c")).unwrap(), None);
 }
+
+#[test]
+fn a_lone_carriage_return_behind_a_block_indicator_is_no_panic() {
+    for text in [">\r\u{e1861}", "a: >\r\u{e1861}\n", "- |\r  x\n"] {
+        let Ok(mut document) = Document::from_bytes("k.yaml", text.as_bytes()) else { continue };
+        let roots = document.tree().unwrap().roots().to_vec();
+        assert_eq!(roots.len(), 1);
+        for path in [Path::root(), path("a"), Path::root().index(0)] {
+            if document.set(&path, &Value::str("v2")).is_err() {
+                assert_eq!(document.text(), text);
+            }
+        }
+    }
+}
