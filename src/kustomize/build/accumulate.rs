@@ -12,6 +12,7 @@ use super::context::{Context, Loader};
 use super::diagnostics::Diagnostics;
 use super::generators;
 use super::hash::add_name_suffixes;
+use super::limits::Limits;
 use super::name_reference::fix_references;
 use super::plugins;
 use super::transformer_config::TransformerConfig;
@@ -60,7 +61,8 @@ pub(super) fn build_root(
 ) -> Result<Vec<Resource>, BuildError> {
     let loader = Loader::new(tree, overlay)?;
     let schemas = openapi::schemas_of(&loader)?;
-    let mut context = Context::new(loader, schemas, diagnostics);
+    let limits = Limits::default();
+    let mut context = Context::new(loader, schemas, &limits, diagnostics);
     let root = context.loader.kustomization()?;
     let wants_history = !root.kustomization.build_metadata.is_empty();
     context.provenance = wants_history.then(Provenance::default);
@@ -255,6 +257,7 @@ impl<'a> Target<'a> {
         gathered: Option<Accumulator>,
         path: &Located,
     ) -> Result<Accumulator, BuildError> {
+        self.context.limits.enter(path.origin)?;
         let directory = display_directory(loader.root()).to_owned();
         let mut context = self.context.with_loader(loader);
         context.provenance = self.context.provenance.as_ref().map(|here| here.enter(path));

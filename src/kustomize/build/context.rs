@@ -4,6 +4,7 @@
 use super::diagnostics::{Diagnostics, Said};
 use std::sync::Arc;
 
+use super::limits::Limits;
 use super::schema::Schemas;
 
 use super::build_metadata::Provenance;
@@ -40,12 +41,19 @@ pub(crate) struct Context<'a> {
     pub(crate) schemas: Schemas,
     /// Where the kustomization stands, if the root wants to know (`buildMetadata`).
     pub(super) provenance: Option<Provenance>,
+    /// How much of the build's bounds is used.
+    pub(super) limits: &'a Limits,
     diagnostics: &'a Diagnostics,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(loader: Loader<'a>, schemas: Schemas, diagnostics: &'a Diagnostics) -> Self {
-        Self { loader, scopes: schemas.scopes(), schemas, provenance: None, diagnostics }
+    pub(super) fn new(
+        loader: Loader<'a>,
+        schemas: Schemas,
+        limits: &'a Limits,
+        diagnostics: &'a Diagnostics,
+    ) -> Self {
+        Self { loader, scopes: schemas.scopes(), schemas, provenance: None, limits, diagnostics }
     }
 
     /// The same for another directory.
@@ -55,6 +63,7 @@ impl<'a> Context<'a> {
             scopes: self.scopes.clone(),
             schemas: self.schemas.clone(),
             provenance: self.provenance.clone(),
+            limits: self.limits,
             diagnostics: self.diagnostics,
         }
     }

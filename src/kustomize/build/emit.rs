@@ -23,7 +23,9 @@ use crate::kustomize::resource::Resource;
 
 pub(crate) use self::number::{format_g, json_float};
 pub(crate) use self::scalar::style_of;
-pub(crate) use self::typed::{Typed, decode_base64, is_string_key, typed_by, typed_in};
+pub(crate) use self::typed::{
+    Typed, decode_base64, fold_next_lines, is_string_key, typed_by, typed_in,
+};
 
 /// The longest key that is written without `?`.
 const MAX_SIMPLE_KEY: usize = 128;

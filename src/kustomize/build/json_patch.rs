@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use self::value::{add, equal, json_of, locate, node_of, parse_index, through_float64};
+use super::limits::{Limits, MAX_PATH};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Value};
 use crate::kustomize::origin::Origin;
@@ -88,11 +89,13 @@ impl JsonPatch {
     ///
     /// # Errors
     /// [`BuildErrorKind::Patch`] for an operation that does not apply, or is none.
-    pub(super) fn apply(&self, document: &mut Node) -> Result<(), BuildError> {
+    pub(super) fn apply(&self, document: &mut Node, limits: &Limits) -> Result<(), BuildError> {
         // What cannot be printed cannot be patched.
         json_of(document, Rules::Resource)?;
         for operation in &self.operations {
-            operation.apply(document).map_err(|message| refused(&message, operation.origin))?;
+            operation
+                .apply(document, limits)
+                .map_err(|message| refused(&message, operation.origin))?;
         }
         if document.as_map().is_none() {
             return Err(refused("the patch leaves no object", document.origin));
@@ -123,13 +126,13 @@ impl Operation {
         }
     }
 
-    fn apply(&self, document: &mut Node) -> Applied {
+    fn apply(&self, document: &mut Node, limits: &Limits) -> Applied {
         match &*self.text("op").unwrap_or_else(|_| "unknown".to_owned()) {
             "add" => self.add(document),
             "remove" => self.remove(document).map(|_| ()),
             "replace" => self.replace(document),
-            "move" => self.relocate(document),
-            "copy" => self.copy(document),
+            "move" => self.relocate(document, limits),
+            "copy" => self.copy(document, limits),
             "test" => self.test(document),
             other => Err(format!(
                 "unknown operation `{other}`; write add, remove, replace, move, copy or test"
@@ -171,15 +174,16 @@ impl Operation {
         Ok(())
     }
 
-    fn relocate(&self, document: &mut Node) -> Applied {
+    fn relocate(&self, document: &mut Node, limits: &Limits) -> Applied {
         let from = self.text("from")?;
         let value = remove_at(document, &from, "move")?;
         let path = self.text("path")?;
+        limits.write(&value, depth_of(&path))?;
         let (container, key) = located(document, &path, "move")?;
         add(container, &key, value).map_err(|reason| format!("move to {path}: {reason}"))
     }
 
-    fn copy(&self, document: &mut Node) -> Applied {
+    fn copy(&self, document: &mut Node, limits: &Limits) -> Applied {
         let from = self.text("from")?;
         let (container, key) = located(document, &from, "copy")?;
         let value = match &container.value {
@@ -192,6 +196,7 @@ impl Operation {
             Value::Scalar(_) => Node::null(self.origin),
         };
         let path = self.text("path")?;
+        limits.write(&value, depth_of(&path))?;
         let (container, key) = located(document, &path, "copy")?;
         add(container, &key, value).map_err(|reason| format!("copy to {path}: {reason}"))
     }
@@ -223,11 +228,19 @@ impl Operation {
     }
 }
 
+/// How deep the value at a path is.
+fn depth_of(path: &str) -> usize {
+    path.matches('/').count()
+}
+
 fn located<'n>(
     document: &'n mut Node,
     path: &str,
     operation: &str,
 ) -> Result<(&'n mut Node, String), String> {
+    if depth_of(path) > MAX_PATH {
+        return Err(format!("{operation}: the path has more than {MAX_PATH} parts"));
+    }
     locate(document, path).ok_or_else(|| format!("{operation} {path}: the path does not exist"))
 }
 

@@ -27,6 +27,8 @@ mod json_patch;
 mod kv;
 mod label_selector;
 mod labels;
+mod limits;
+mod location;
 mod lookup;
 mod merge;
 mod name_reference;
@@ -57,6 +59,7 @@ use super::rendered::Rendered;
 use super::source_tree::SourceTree;
 use diagnostics::Diagnostics;
 
+pub(crate) use emit::fold_next_lines;
 pub(crate) use go_json::float_text;
 pub use selector::select_targets;
 pub use shared_values::SharedValue;

@@ -5,6 +5,7 @@
 
 use super::context::Context;
 use super::json_patch::JsonPatch;
+use super::limits::Limits;
 use super::merge::merge;
 use super::selector::SelectorRegex;
 use super::shared_values::{forget, settle};
@@ -276,7 +277,7 @@ pub(super) fn apply(
         LoadedPatch::Json { patch, target, remembers } => {
             for index in target.selected(resources, context) {
                 let resource = &mut resources.resources_mut()[index];
-                apply_json(resource, patch, *remembers)?;
+                apply_json(resource, patch, *remembers, context.limits)?;
             }
             Ok(())
         }
@@ -380,14 +381,19 @@ fn apply_strategic(
     Ok(())
 }
 
-fn apply_json(target: &mut Resource, patch: &JsonPatch, remembers: bool) -> Result<(), BuildError> {
+fn apply_json(
+    target: &mut Resource,
+    patch: &JsonPatch,
+    remembers: bool,
+    limits: &Limits,
+) -> Result<(), BuildError> {
     let id = target.current_id();
     if remembers {
         target.store_previous_id();
     }
     target.expose_build_annotations();
     patch
-        .apply(&mut target.node)
+        .apply(&mut target.node, limits)
         .map_err(|error| error.within(format!("applying a JSON patch to {id}")))?;
     target.remove_build_annotations();
     if target.node.get("metadata").and_then(Node::as_map).is_none() {

@@ -1,9 +1,11 @@
-//! Walks every value that a path with patterns leads to, and makes missing ones where asked.
+//! Finds every value that a path with patterns leads to, and makes missing ones where asked.
 //!
 //! Source: kyaml `yaml/match.go` (`PathMatcher`): `[field=pattern]` is a regular expression that is
 //! not anchored, `*` is every element of a list.
 
 use super::go_regexp;
+use super::limits::MAX_PATH;
+use super::location::Location;
 use super::lookup::{Step, kind_name};
 use crate::kustomize::node::{Map, Node, Scalar, Style, Tag, Value};
 use crate::kustomize::origin::Origin;
@@ -39,24 +41,47 @@ impl MadeKind {
     }
 }
 
-/// Calls `visit` on every value at the end of a path.
-pub(crate) struct PathMatcher<'a> {
-    /// What is made of what is missing; `None` makes nothing.
-    pub(crate) create: Option<MadeKind>,
-    /// Given to what is made.
-    pub(crate) origin: Origin,
-    /// What is done with each value.
-    pub(crate) visit: &'a mut dyn FnMut(&mut Node) -> Result<(), String>,
+/// What a path leads to.
+#[derive(Debug, Default)]
+pub(super) struct Matched {
+    /// How many values it leads to, also those that no change reaches.
+    pub(super) count: usize,
+    /// Where those stand that can be changed.
+    pub(super) locations: Vec<Location>,
 }
 
-impl PathMatcher<'_> {
+/// Finds the values at the end of `path` below `node`; what is missing is made first, of the kind
+/// `create` and with this origin, unless that is `None`.
+///
+/// # Errors
+/// In words, where a part does not fit what stands there, and for a path of too many parts.
+pub(super) fn find(
+    node: &mut Node,
+    path: &[String],
+    create: Option<MadeKind>,
+    origin: Origin,
+) -> Result<Matched, String> {
+    if path.len() > MAX_PATH {
+        return Err(format!("the path has more than {MAX_PATH} parts"));
+    }
+    let mut matcher = PathMatcher { create, origin, here: Location::new(), locations: Vec::new() };
+    let count = matcher.walk(node, path)?;
+    Ok(Matched { count, locations: matcher.locations })
+}
+
+struct PathMatcher {
+    create: Option<MadeKind>,
+    origin: Origin,
+    /// Where the walk is.
+    here: Location,
+    locations: Vec<Location>,
+}
+
+impl PathMatcher {
     /// Walks `path` below `node` and returns how many values it leads to.
-    ///
-    /// # Errors
-    /// In words, where a part does not fit what stands there; also from `visit`.
-    pub(crate) fn walk(&mut self, node: &mut Node, path: &[String]) -> Result<usize, String> {
+    fn walk(&mut self, node: &mut Node, path: &[String]) -> Result<usize, String> {
         let Some((part, rest)) = path.split_first() else {
-            (self.visit)(node)?;
+            self.locations.push(self.here.clone());
             return Ok(1);
         };
         if is_place(part) {
@@ -70,12 +95,24 @@ impl PathMatcher<'_> {
         }
         if part == "*" {
             let mut count = 0;
-            for item in items_of(node)? {
-                count += self.walk(item, rest)?;
+            for (place, item) in items_of(node)?.iter_mut().enumerate() {
+                count += self.walk_child(place, item, rest)?;
             }
             return Ok(count);
         }
         self.walk_field(node, part, rest)
+    }
+
+    fn walk_child(
+        &mut self,
+        place: usize,
+        child: &mut Node,
+        rest: &[String],
+    ) -> Result<usize, String> {
+        self.here.push(place);
+        let count = self.walk(child, rest);
+        self.here.pop();
+        count
     }
 
     /// The kind that a missing value must have so that the rest of the path leads on from it.
@@ -109,12 +146,11 @@ impl PathMatcher<'_> {
             let Some(kind) = kind else { return Ok(0) };
             map.push(name, kind.empty(origin));
         }
-        match map.get_mut(name) {
-            Some(field) if !rest.is_empty() && field.as_scalar().is_some() => {
-                self.walk_copy(field, rest)
-            }
-            Some(field) => self.walk(field, rest),
-            None => Ok(0),
+        let Some(place) = map.position(name) else { return Ok(0) };
+        let field = &mut map.entries_mut()[place].value;
+        match field.as_scalar() {
+            Some(_) if !rest.is_empty() => self.walk_copy(field, rest),
+            _ => self.walk_child(place, field, rest),
         }
     }
 
@@ -126,9 +162,7 @@ impl PathMatcher<'_> {
             return Err("an empty text has no fields".to_owned());
         }
         let mut copy = read::embedded(text, field.origin).map_err(|error| error.message)?;
-        let mut nothing = |_: &mut Node| Ok(());
-        PathMatcher { create: self.create, origin: self.origin, visit: &mut nothing }
-            .walk(&mut copy, rest)
+        find(&mut copy, rest, self.create, self.origin).map(|matched| matched.count)
     }
 
     fn walk_place(
@@ -146,7 +180,7 @@ impl PathMatcher<'_> {
         }
         let count = items.len();
         match items.get_mut(place) {
-            Some(item) => self.walk(item, rest),
+            Some(item) => self.walk_child(place, item, rest),
             None => Err(format!("the list has {count} elements, so none at place {place}")),
         }
     }
@@ -179,13 +213,13 @@ impl PathMatcher<'_> {
         rest: &[String],
     ) -> Result<usize, String> {
         let mut count = 0;
-        for item in items_of(node)? {
+        for (place, item) in items_of(node)?.iter_mut().enumerate() {
             let value = if field.is_empty() { Some(&*item) } else { item.get(field) };
             if !value.is_some_and(|value| regex.is_match(&printed(value))) {
                 continue;
             }
             // An element that is the value itself ends the path.
-            count += self.walk(item, if field.is_empty() { &[] } else { rest })?;
+            count += self.walk_child(place, item, if field.is_empty() { &[] } else { rest })?;
         }
         Ok(count)
     }

@@ -3,8 +3,10 @@
 //! Source: kustomize `api/filters/replacement`, `api/internal/builtins/ReplacementTransformer.go`.
 
 use super::context::Context;
+use super::limits::Limits;
+use super::location::{Location, location_of, value_at, value_at_mut};
 use super::lookup::{lookup, split_path};
-use super::path_matcher::{MadeKind, PathMatcher};
+use super::path_matcher::{self, MadeKind};
 use super::selector::SelectorRegex;
 use super::shared_values::settle;
 use super::structured_data;
@@ -30,7 +32,7 @@ pub(crate) fn replace(
     context: &Context<'_>,
 ) -> Result<(), BuildError> {
     for replacement in load(replacements, context)? {
-        replace_one(resmap.resources_mut(), &replacement)?;
+        replace_one(resmap.resources_mut(), &replacement, context.limits)?;
     }
     // A replacement may have made two resources one.
     for resource in std::mem::take(resmap).into_resources() {
@@ -76,25 +78,28 @@ fn load(
 fn replace_one(
     resources: &mut [Resource],
     replacement: &ReplacementField,
+    limits: &Limits,
 ) -> Result<(), BuildError> {
     let has_source = replacement.source.is_some() || replacement.source_value.is_some();
     if !has_source || replacement.targets.is_empty() {
         let message = "a replacement must have a source and at least one target";
         return Err(refuse(message, replacement.origin));
     }
-    let source = Source::new(resources, replacement)?;
+    let mut source = Source::new(resources, replacement)?;
+    let mut copier = Copier { source: &mut source, origin: replacement.origin, limits };
     for target in &replacement.targets {
-        apply_to(resources, &source, target, replacement.origin)?;
+        apply_to(resources, &mut copier, target)?;
     }
     Ok(())
 }
 
-const SHARED: &str = "a replacement by a part of the same object or of one that is renamed";
+const SHARED: &str = "a replacement by the metadata of the same object, or of one that is renamed";
 
-/// Where the value comes from: a fixed one, or a field that is read each time it is used.
+/// Where the value comes from: a fixed one, or a field that is read each time it is used, for it
+/// may be written to, too.
 enum Source {
     Fixed(Node),
-    Field { resource: usize, path: Vec<String> },
+    Field { resource: usize, location: Location },
 }
 
 impl Source {
@@ -123,7 +128,10 @@ impl Source {
             return Err(refuse(message, source.origin));
         };
         match source.options.as_ref().filter(|options| !options.delimiter.is_empty()) {
-            None => Ok(Self::Field { resource, path }),
+            None => {
+                let location = location_of(&resources[resource].node, node).unwrap_or_default();
+                Ok(Self::Field { resource, location })
+            }
             Some(options) => part_of(node, options).map(Self::Fixed),
         }
     }
@@ -137,12 +145,15 @@ impl Source {
         at: usize,
         target: &TargetSelector,
     ) -> Result<(), BuildError> {
-        let Self::Field { resource, path } = self else { return Ok(()) };
-        let is_metadata = path.first().is_some_and(|part| part == "metadata");
+        let Self::Field { resource, location } = self else { return Ok(()) };
         let source = &mut resources[*resource];
-        source.shares_metadata |= is_metadata;
-        // A value that was put into itself has no end.
-        if *resource == at || (is_metadata && !source.previous_ids.is_empty()) {
+        if location.first().copied()
+            != source.node.as_map().and_then(|map| map.position("metadata"))
+        {
+            return Ok(());
+        }
+        source.shares_metadata = true;
+        if *resource == at || !source.previous_ids.is_empty() {
             return Err(BuildError::unsupported(SHARED).at(target.origin));
         }
         Ok(())
@@ -151,9 +162,22 @@ impl Source {
     fn value(&self, resources: &[Resource]) -> Option<Node> {
         match self {
             Self::Fixed(node) => Some(node.clone()),
-            Self::Field { resource, path } => {
-                lookup(&resources[*resource].node, path).ok().flatten().cloned()
+            Self::Field { resource, location } => {
+                value_at(&resources[*resource].node, location).cloned()
             }
+        }
+    }
+
+    /// A field goes on with the value it has when what is around it is replaced.
+    fn keep_before_writing(&mut self, resources: &[Resource], at: usize, written: &[usize]) {
+        let is_around = match self {
+            Self::Fixed(_) => false,
+            Self::Field { resource, location } => {
+                *resource == at && written.len() < location.len() && location.starts_with(written)
+            }
+        };
+        if let Some(value) = self.value(resources).filter(|_| is_around) {
+            *self = Self::Fixed(value);
         }
     }
 }
@@ -213,9 +237,8 @@ fn select_source(resources: &[Resource], source: &SourceSelector) -> Result<usiz
 
 fn apply_to(
     resources: &mut [Resource],
-    source: &Source,
+    copier: &mut Copier<'_>,
     target: &TargetSelector,
-    origin: Origin,
 ) -> Result<(), BuildError> {
     let Some(select) = &target.select else {
         return Err(refuse("a target must select resources", target.origin));
@@ -224,7 +247,7 @@ fn apply_to(
     let reject = target.reject.iter().map(SelectorRegex::new).collect::<Result<Vec<_>, _>>()?;
     for at in 0..resources.len() {
         if is_target(&resources[at], &select, &reject) {
-            write_to(resources, at, source, target, origin)?;
+            copier.write_to(resources, at, target)?;
         }
     }
     Ok(())
@@ -246,40 +269,106 @@ fn is_target(resource: &Resource, select: &SelectorRegex, reject: &[SelectorRege
         && ids.iter().any(|id| fits(select, id))
 }
 
-fn write_to(
-    resources: &mut [Resource],
-    at: usize,
-    source: &Source,
-    target: &TargetSelector,
+/// Copies one value to many places.
+struct Copier<'a> {
+    source: &'a mut Source,
+    /// Given to what is written.
     origin: Origin,
-) -> Result<(), BuildError> {
-    let paths: Vec<(&str, Origin)> = if target.field_paths.is_empty() {
-        vec![(DEFAULT_FIELD_PATH, target.origin)]
-    } else {
-        target.field_paths.iter().map(|path| (&**path, path.origin)).collect()
-    };
-    for (path, place) in paths {
-        let Some(mut value) = source.value(resources) else {
-            return Err(refuse("the source of the replacement is gone", origin));
+    limits: &'a Limits,
+}
+
+impl Copier<'_> {
+    fn write_to(
+        &mut self,
+        resources: &mut [Resource],
+        at: usize,
+        target: &TargetSelector,
+    ) -> Result<(), BuildError> {
+        let paths: Vec<(&str, Origin)> = if target.field_paths.is_empty() {
+            vec![(DEFAULT_FIELD_PATH, target.origin)]
+        } else {
+            target.field_paths.iter().map(|path| (&**path, path.origin)).collect()
         };
-        value.set_origin_deep(origin);
-        let resource = &mut resources[at];
-        let shares = write_value(&mut resource.node, &value, path, target.options.as_ref())
-            .map_err(|failure| {
-                let id = resource.current_id();
-                match failure {
-                    Failure::Unwritable => BuildError::unsupported(UNWRITABLE).at(place),
-                    Failure::Reason(reason) => {
-                        refuse(format!("replacement target `{path}` of {id}: {reason}"), place)
+        for (path, place) in paths {
+            let shares =
+                self.write_at(resources, at, path, target.options.as_ref()).map_err(|failure| {
+                    match failure {
+                        Failure::Unwritable => BuildError::unsupported(UNWRITABLE).at(place),
+                        Failure::Reason(reason) => {
+                            let id = resources[at].current_id();
+                            refuse(format!("replacement target `{path}` of {id}: {reason}"), place)
+                        }
                     }
-                }
-            })?;
-        settle(resource);
-        if shares {
-            source.note_sharing(resources, at, target)?;
+                })?;
+            settle(&mut resources[at]);
+            if shares {
+                self.source.note_sharing(resources, at, target)?;
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Writes the value at the path; true where a map or a list was put in place as it is.
+    fn write_at(
+        &mut self,
+        resources: &mut [Resource],
+        at: usize,
+        path: &str,
+        options: Option<&FieldOptions>,
+    ) -> Result<bool, Failure> {
+        let path = split_path(path);
+        let value = self.value(resources)?;
+        let create = options.filter(|options| options.create).map(|_| MadeKind::of(&value));
+        let node = &mut resources[at].node;
+        if structured_data::write(node, &value, &path, create).map_err(|_| Failure::Unwritable)? {
+            self.limits.write(&value, 0)?;
+            return Ok(false);
+        }
+        drop(value);
+        // All places are there before the first is written, also where they are in the source.
+        let matched = path_matcher::find(node, &path, create, self.origin)?;
+        if matched.count == 0 {
+            let message = "the field is not there; options.create makes it";
+            return Err(Failure::Reason(message.to_owned()));
+        }
+        let mut shares = false;
+        for location in &matched.locations {
+            shares |= self.write_field(resources, at, location, options)?;
+        }
+        Ok(shares)
+    }
+
+    fn write_field(
+        &mut self,
+        resources: &mut [Resource],
+        at: usize,
+        location: &[usize],
+        options: Option<&FieldOptions>,
+    ) -> Result<bool, String> {
+        let value = self.value(resources)?;
+        self.limits.write(&value, location.len())?;
+        let is_scalar = |node: Option<&Node>| node.and_then(Node::as_scalar).is_some();
+        if !is_scalar(value_at(&resources[at].node, location)) {
+            self.source.keep_before_writing(resources, at, location);
+        }
+        let Some(field) = value_at_mut(&mut resources[at].node, location) else {
+            return Ok(false);
+        };
+        let shares = !is_scalar(Some(field)) && !is_scalar(Some(&value));
+        if let Some(text) = field.as_text() {
+            self.limits.write_text(text.len())?;
+        }
+        set_field(field, value, options)?;
+        Ok(shares)
+    }
+
+    /// What the source holds now.
+    fn value(&self, resources: &[Resource]) -> Result<Node, String> {
+        let value = self.source.value(resources);
+        let mut value = value.ok_or("the source of the replacement is gone")?;
+        value.set_origin_deep(self.origin);
+        Ok(value)
+    }
 }
 
 /// Why a value was not written.
@@ -288,36 +377,19 @@ enum Failure {
     Reason(String),
 }
 
-const UNWRITABLE: &str = "replacements into YAML inside of a text";
-
-/// Writes the value at the path; true where a map or a list was put in place as it is.
-fn write_value(
-    node: &mut Node,
-    value: &Node,
-    path: &str,
-    options: Option<&FieldOptions>,
-) -> Result<bool, Failure> {
-    let create = options.filter(|options| options.create).map(|_| MadeKind::of(value));
-    let path = split_path(path);
-    if structured_data::write(node, value, &path, create).map_err(|_| Failure::Unwritable)? {
-        return Ok(false);
-    }
-    let mut shares = false;
-    let mut visit = |field: &mut Node| {
-        shares |= field.as_scalar().is_none() && value.as_scalar().is_none();
-        set_field(field, value, options)
-    };
-    let count = PathMatcher { create, origin: value.origin, visit: &mut visit }
-        .walk(node, &path)
-        .map_err(Failure::Reason)?;
-    match count {
-        0 => Err(Failure::Reason("the field is not there; options.create makes it".to_owned())),
-        _ => Ok(shares),
+impl From<String> for Failure {
+    fn from(reason: String) -> Self {
+        Self::Reason(reason)
     }
 }
 
-fn set_field(field: &mut Node, value: &Node, options: Option<&FieldOptions>) -> Result<(), String> {
-    let mut value = value.clone();
+const UNWRITABLE: &str = "replacements into YAML inside of a text";
+
+fn set_field(
+    field: &mut Node,
+    mut value: Node,
+    options: Option<&FieldOptions>,
+) -> Result<(), String> {
     if let Some(options) = options.filter(|options| !options.delimiter.is_empty()) {
         let Some(old) = field.as_text() else {
             return Err("the option delimiter fits scalars only".to_owned());

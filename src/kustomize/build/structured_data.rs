@@ -4,8 +4,9 @@
 
 use super::embedded_yaml;
 use super::go_json::{self, Numbers};
+use super::location::value_at_mut;
 use super::lookup::{lookup, lookup_mut};
-use super::path_matcher::{MadeKind, PathMatcher};
+use super::path_matcher::{self, MadeKind};
 use super::replacements::overwrite;
 use crate::kustomize::node::{Node, Tag, Text, Value};
 use crate::kustomize::origin::Origin;
@@ -35,14 +36,16 @@ pub(super) fn write(
     if text.is_empty() {
         return Ok(false);
     }
-    let mut visit = |field: &mut Node| {
-        overwrite(field, value.clone());
-        Ok(())
-    };
-    let matched =
-        PathMatcher { create, origin: value.origin, visit: &mut visit }.walk(&mut data, inner);
-    if !matched.is_ok_and(|count| count > 0) {
+    let Ok(matched) = path_matcher::find(&mut data, inner, create, value.origin) else {
         return Ok(false);
+    };
+    if matched.count == 0 {
+        return Ok(false);
+    }
+    for location in &matched.locations {
+        if let Some(field) = value_at_mut(&mut data, location) {
+            overwrite(field, value.clone());
+        }
     }
     let Some(written) = serialize(&data, &text)? else { return Ok(false) };
     if let Some(Node { value: Value::Scalar(scalar), origin, .. }) = lookup_mut(node, outer) {

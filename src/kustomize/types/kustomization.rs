@@ -1,12 +1,15 @@
 //! The kustomization file itself.
 
+use std::borrow::Cow;
+
 use super::decode::{Decode, Located, Path, Strings, object};
 use super::generator::{ConfigMapArgs, GeneratorOptions, SecretArgs};
 use super::patch::Patch;
 use super::replacement::{ReplacementField, Var};
 use super::transformer::{Image, Label, Replica, SortOptions};
+use crate::kustomize::build::fold_next_lines;
 use crate::kustomize::error::{BuildError, BuildErrorKind, Warning, WarningKind};
-use crate::kustomize::node::{Node, Value};
+use crate::kustomize::node::{Entry, Node, Style, Text, Value};
 use crate::kustomize::origin::Origin;
 
 /// What a kustomization file is.
@@ -145,7 +148,7 @@ impl Kustomization {
     /// [`BuildErrorKind::Kustomization`]: an unknown field, a value of the wrong type, an empty
     /// file, or another kind or version.
     pub fn from_node(node: &Node) -> Result<Self, BuildError> {
-        let mut kustomization = Self::decode_nullable(node, &Path::Root)?;
+        let mut kustomization = Self::decode_nullable(&as_handed_on(node), &Path::Root)?;
         let empty = node.is_null() || !has_content(node);
         if empty {
             let message = "the kustomization file is empty; give it at least one field";
@@ -248,6 +251,46 @@ const HANDED_ON: [&str; 17] = [
     "helmCharts",
 ];
 
+/// The fields as transformers and generators get them: in JSON a next-line character (U+0085) stands
+/// as it is, and YAML reads it as a line break. Known from kustomize's output; source:
+/// sigs.k8s.io/yaml `JSONToYAML`.
+fn as_handed_on(node: &Node) -> Cow<'_, Node> {
+    let is_affected =
+        |entry: &Entry| HANDED_ON.contains(&&*entry.key.text) && has_next_line(&entry.value);
+    match node.as_map() {
+        Some(map) if map.entries().iter().any(is_affected) => {
+            let mut node = node.clone();
+            let entries = node.as_map_mut().map(|map| map.entries_mut().iter_mut());
+            for entry in entries.into_iter().flatten().filter(|entry| is_affected(entry)) {
+                fold(&mut entry.value);
+            }
+            Cow::Owned(node)
+        }
+        _ => Cow::Borrowed(node),
+    }
+}
+
+fn has_next_line(node: &Node) -> bool {
+    match &node.value {
+        Value::Scalar(scalar) => scalar.text.contains('\u{85}'),
+        Value::Seq(items) => items.iter().any(has_next_line),
+        Value::Map(map) => map.entries().iter().any(|entry| has_next_line(&entry.value)),
+    }
+}
+
+fn fold(node: &mut Node) {
+    match &mut node.value {
+        Value::Scalar(scalar) if scalar.text.contains('\u{85}') => {
+            scalar.text = Text::from(fold_next_lines(&scalar.text));
+            // Its lines are not those of the file.
+            scalar.style = Style::DoubleQuoted;
+        }
+        Value::Scalar(_) => {}
+        Value::Seq(items) => items.iter_mut().for_each(fold),
+        Value::Map(map) => map.entries_mut().iter_mut().for_each(|entry| fold(&mut entry.value)),
+    }
+}
+
 /// Refuses characters that escapes can write and that cannot be handed on.
 fn check_characters(node: &Node) -> Result<(), BuildError> {
     let entries = node.as_map().map(|map| map.entries()).unwrap_or_default();
@@ -268,6 +311,11 @@ fn check_text(node: &Node) -> Result<(), BuildError> {
         Value::Seq(items) => items.iter().try_for_each(check_text),
         Value::Map(map) => map.entries().iter().try_for_each(|entry| {
             check(&entry.key.text)?;
+            if entry.key.text.contains('\u{85}') {
+                let message = "a key with a next-line character (U+0085) is not allowed here";
+                let error = BuildError::new(BuildErrorKind::Kustomization, message);
+                return Err(error.at(entry.value.origin));
+            }
             check_text(&entry.value)
         }),
     }

@@ -164,7 +164,8 @@ fn string(text: &str) -> Result<Typed<'_>, BuildError> {
     Ok(Typed::Str(text.into()))
 }
 
-fn fold_next_lines(text: &str) -> String {
+/// What go-yaml reads from a quoted text in which next-line characters (U+0085) stand as they are.
+pub(crate) fn fold_next_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\u{85}') {
