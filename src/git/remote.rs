@@ -48,6 +48,12 @@ impl Advertised {
     }
 }
 
+/// Whether the settings of git know a remote of this name.
+fn is_configured(git: &Git, name: &str) -> Result<bool, GitError> {
+    let answer = git.run(["config", "--get", &format!("remote.{name}.url")]).answer()?;
+    Ok(answer.is_success && !answer.stdout.is_empty())
+}
+
 impl<'a> Remote<'a> {
     /// The remote of this configured name or address.
     ///
@@ -66,9 +72,8 @@ impl<'a> Remote<'a> {
         {
             return Err(wrong("neither a name nor an address"));
         }
-        let configured =
-            git.run(["config", "--get", &format!("remote.{name_or_address}.url")]).answer()?;
-        let is_configured = configured.is_success && !configured.stdout.is_empty();
+        // An address with credentials is no name, and must not stand in an argument list.
+        let is_configured = given.clean == name_or_address && is_configured(git, name_or_address)?;
         if !is_configured && !is_address(name_or_address) {
             return Err(wrong("no remote of this name is configured, and it is no address"));
         }

@@ -10,7 +10,7 @@ use crate::kustomize::origin::Origin;
 use crate::yaml::tree::MAX_DEPTH;
 
 /// The most kustomizations that one build accumulates; one that is used twice counts twice.
-pub(super) const MAX_KUSTOMIZATIONS: usize = 20_000;
+pub(super) const MAX_KUSTOMIZATIONS: usize = 5_000;
 
 /// The most values, or 64 bytes of text, that replacements, copies and vars of one build may write.
 pub(super) const MAX_WRITTEN: usize = 4_000_000;
