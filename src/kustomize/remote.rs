@@ -3,6 +3,18 @@
 //! Kustomize decides by the text alone, before it looks for a directory of that name. Source:
 //! kustomize api `internal/git/repospec.go` and `internal/loader/fileloader.go`.
 
+/// The fields of a kustomization whose items may be remote.
+pub const REFERENCE_FIELDS: [&str; 8] = [
+    "resources",
+    "bases",
+    "components",
+    "crds",
+    "configurations",
+    "generators",
+    "transformers",
+    "validators",
+];
+
 /// Whether kustomize would clone `reference` with git.
 #[must_use]
 pub fn is_git_url(reference: &str) -> bool {

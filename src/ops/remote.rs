@@ -3,21 +3,9 @@
 use serde_json::Value as Json;
 
 use crate::kustomize::SourceTree;
-use crate::kustomize::remote::is_remote;
+use crate::kustomize::remote::{REFERENCE_FIELDS, is_remote};
 use crate::plan::layer;
 use crate::yaml;
-
-/// The fields whose items may be remote.
-const REFERENCES: [&str; 8] = [
-    "resources",
-    "bases",
-    "components",
-    "crds",
-    "configurations",
-    "generators",
-    "transformers",
-    "validators",
-];
 
 /// The fields that fail a build where what they change is not there.
 const DEPENDENT: [&str; 6] =
@@ -78,7 +66,7 @@ impl Without {
         let is = |fields: &[&str], key: &str| fields.iter().any(|f| f.eq_ignore_ascii_case(key));
         let local = |item: &Json| !item.as_str().is_some_and(is_remote);
         let change = |key: &str, value: Json| match value {
-            Json::Array(items) if is(&REFERENCES, key) => {
+            Json::Array(items) if is(&REFERENCE_FIELDS, key) => {
                 Some(Json::Array(items.into_iter().filter(local).collect()))
             }
             _ if self == Self::RemotesAndDependents && is(&DEPENDENT, key) => None,
@@ -101,7 +89,7 @@ fn references_of(text: &str) -> Vec<(String, u32)> {
     let Some(root) = tree.roots().first() else { return Vec::new() };
     let mut found = Vec::new();
     for (key, value) in tree.pairs(tree.target(*root)) {
-        let is_list = |key: &str| REFERENCES.iter().any(|f| f.eq_ignore_ascii_case(key));
+        let is_list = |key: &str| REFERENCE_FIELDS.iter().any(|f| f.eq_ignore_ascii_case(key));
         if !tree.node(key).scalar().is_some_and(is_list) {
             continue;
         }

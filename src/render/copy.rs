@@ -6,21 +6,9 @@ use std::borrow::Cow;
 use super::RenderError;
 use crate::edit::{TextEdit, apply_edits};
 use crate::kustomize::SourceTree;
-use crate::kustomize::remote::is_remote;
+use crate::kustomize::remote::{REFERENCE_FIELDS, is_remote};
 use crate::write::{Layout, TemporaryTree, copy_to_temporary};
 use crate::yaml;
-
-/// The fields of a kustomization whose items may be remote.
-const REFERENCES: [&str; 8] = [
-    "resources",
-    "bases",
-    "components",
-    "crds",
-    "configurations",
-    "generators",
-    "transformers",
-    "validators",
-];
 
 /// Makes the copy that an external program reads.
 pub(super) fn copy_tree(tree: &SourceTree) -> Result<TemporaryTree, RenderError> {
@@ -71,7 +59,7 @@ fn with_local_references(
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
     let Ok(document) = yaml::parse(text) else { return Ok(None) };
     let mut edits = Vec::new();
-    for field in REFERENCES {
+    for field in REFERENCE_FIELDS {
         let roots = document.roots().iter();
         let lists = roots.filter_map(|root| document.value_of(*root, field));
         for item in lists.flat_map(|list| document.items(document.target(list))) {

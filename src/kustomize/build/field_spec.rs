@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::order::{FIRST, LAST};
 use crate::kustomize::types::FieldSpecField;
 
 /// A field of the kinds that group, version and kind select; an empty part selects all.
@@ -123,31 +124,6 @@ pub(crate) fn merge_all(
 
 /// Where kustomize sorts a kind among field specs (kyaml `Gvk.IsLessThan`).
 pub(crate) fn sort_key(gvk: (&str, &str, &str)) -> (i32, String) {
-    const FIRST: [&str; 22] = [
-        "Namespace",
-        "ResourceQuota",
-        "StorageClass",
-        "CustomResourceDefinition",
-        "ServiceAccount",
-        "PodSecurityPolicy",
-        "Role",
-        "ClusterRole",
-        "RoleBinding",
-        "ClusterRoleBinding",
-        "ConfigMap",
-        "Secret",
-        "Endpoints",
-        "Service",
-        "LimitRange",
-        "PriorityClass",
-        "PersistentVolume",
-        "PersistentVolumeClaim",
-        "Deployment",
-        "StatefulSet",
-        "CronJob",
-        "PodDisruptionBudget",
-    ];
-    const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
     let (group, version, kind) = gvk;
     let first = FIRST.iter().zip(-22..).find(|(name, _)| **name == kind);
     let last = LAST.iter().zip(1..).find(|(name, _)| **name == kind);

@@ -9,7 +9,8 @@ use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::resource::{Resource, ResourceId};
 use crate::kustomize::types::SortOptions;
 
-const FIRST: [&str; 22] = [
+/// The kinds that come first, in this order (kyaml `resid` has the list for field specs, the sort transformer the same for its legacy order).
+pub(super) const FIRST: [&str; 22] = [
     "Namespace",
     "ResourceQuota",
     "StorageClass",
@@ -34,7 +35,9 @@ const FIRST: [&str; 22] = [
     "PodDisruptionBudget",
 ];
 
-const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+/// The kinds that come last, in this order (as for [`FIRST`]).
+pub(super) const LAST: [&str; 2] =
+    ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 /// Kinds that come first and last.
 struct KindOrder<'o> {
