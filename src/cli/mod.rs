@@ -11,6 +11,8 @@ mod check;
 mod compare;
 mod deliver;
 mod edit;
+#[cfg(feature = "git")]
+mod lock;
 mod look;
 mod options;
 mod pin;
@@ -65,6 +67,8 @@ enum Command {
     #[cfg(feature = "git")]
     Bump(bump::BumpArgs),
     #[cfg(feature = "git")]
+    Lock(lock::LockArgs),
+    #[cfg(feature = "git")]
     Diff(compare::DiffArgs),
     #[cfg(feature = "git")]
     Affected(compare::AffectedArgs),
@@ -87,6 +91,8 @@ impl Command {
             Self::Build(_) => "build",
             #[cfg(feature = "git")]
             Self::Bump(_) => "bump",
+            #[cfg(feature = "git")]
+            Self::Lock(_) => "lock",
             #[cfg(feature = "git")]
             Self::Diff(_) => "diff",
             #[cfg(feature = "git")]
@@ -111,6 +117,8 @@ impl Command {
             Self::Build(args) => ops::build::run(context, &args.to_request()),
             #[cfg(feature = "git")]
             Self::Bump(args) => ops::bump::run(context, &args.to_request(context)?),
+            #[cfg(feature = "git")]
+            Self::Lock(args) => ops::lock::run(context, &args.to_request()),
             #[cfg(feature = "git")]
             Self::Diff(args) => ops::diff::run(context, &args.to_request(output)?),
             #[cfg(feature = "git")]

@@ -260,6 +260,8 @@ catalogue! {
         "A file could not be written, and undoing the ones before it failed too. The files that changed are named.";
     FINDINGS = "findings", Found,
         "`check` found something at or above `--fail-on`; each finding is listed with its file and line.";
+    LOCK_OUTDATED = "lock-outdated", Found,
+        "`lock --check` found a reference that is not locked, a tag that is another commit now, or one that is gone; each is listed.";
     UNPINNED = "unpinned", Found,
         "Something rendered is not pinned to a digest; each place is listed.";
 }

@@ -50,7 +50,7 @@ fn code(error: &GitError) -> super::Code {
         GitError::Authentication { .. } => codes::GIT_AUTHENTICATION,
         GitError::Unreachable { .. } => codes::REMOTE_UNREACHABLE,
         GitError::RemoteMissing { .. } => codes::REMOTE_MISSING,
-        GitError::NoSuchReference { .. } => codes::NO_SUCH_REFERENCE,
+        GitError::NoSuchReference { .. } | GitError::LockedGone { .. } => codes::NO_SUCH_REFERENCE,
         GitError::BadReference { .. } | GitError::Offline { .. } => codes::REMOTE_BASE,
         GitError::PushRefused { .. } => codes::PUSH_REFUSED,
         GitError::Diverged { .. } => codes::BRANCH_DIVERGED,
@@ -93,6 +93,9 @@ fn hint(error: &GitError) -> Option<&'static str> {
         GitError::Diverged { .. } => "bring them together first: git pull --rebase",
         GitError::NoSuchReference { reference, .. } if reference == "HEAD" => {
             "name the branch to start from with --base BRANCH"
+        }
+        GitError::LockedGone { .. } => {
+            "somebody moved it; look at what it is now, then take that with `overlay lock --update`"
         }
         GitError::TimedOut { .. } => "allow more with --timeout",
         _ => return None,

@@ -190,6 +190,16 @@ pub enum GitError {
         /// As given, cut short.
         reference: String,
     },
+    /// The commit that the lock file names is not to be had any more.
+    #[error("{remote} no longer gives {commit}, which overlay.lock holds for `{reference}`")]
+    LockedGone {
+        /// The remote, without credentials.
+        remote: String,
+        /// The branch or tag.
+        reference: String,
+        /// The commit.
+        commit: String,
+    },
     /// The cache has not what is needed, and the network may not be used.
     #[error("{remote} at `{reference}` is not in the cache, and the network may not be used")]
     Offline {

@@ -35,7 +35,7 @@ pub use checkout::{
 pub use commit::{Author, Built, CommitText, Signing, build_commit, committer};
 pub use error::GitError;
 pub use id::{NotAnObjectId, ObjectId};
-pub use lock_file::{LOCK_FILE, LockFile, LockFileError};
+pub use lock_file::{LOCK_FILE, LockEntry, LockFile, LockFileError};
 pub use message::{ChangeRecord, RECORD_KEY, RECORD_VERSION, compose, parse_records};
 pub use objects::{Kind, Objects};
 pub use program::{Git, OLDEST_GIT, Settings};

@@ -80,6 +80,18 @@ impl RemoteBases {
         Ok(RemoteBase { address, commit, pinning, files: repository.files_of(commit)? })
     }
 
+    /// What the remote says now that the reference of `url` is, whatever the lock file says.
+    ///
+    /// # Errors
+    /// As for [`RemoteBases::load`].
+    pub fn ask(&self, url: &GitUrl) -> Result<(ObjectId, Pinning), GitError> {
+        let (repository, address) = self.repository(&url.address)?;
+        let slot = Slot { repository: &repository, address: &address, url: &url.address };
+        let reference = url.reference.as_deref().filter(|text| !text.is_empty());
+        self.require_online(&slot, reference)?;
+        self.commit_now(&slot, reference)
+    }
+
     /// The repository of the cache for an address, and the address without credentials.
     fn repository(&self, address: &str) -> Result<(Arc<Repository>, String), GitError> {
         let clean = super::credentials::Address::parse(address).clean;
@@ -116,14 +128,21 @@ impl RemoteBases {
         reference: Option<&str>,
     ) -> Result<(ObjectId, Pinning), GitError> {
         let named = reference.and_then(|text| text.parse::<ObjectId>().ok());
-        let locked = self.lock.find(slot.address, reference);
-        if let Some(wanted) = locked.or(named) {
+        let locked = named.is_none().then(|| self.lock.find(slot.address, reference)).flatten();
+        if let Some(wanted) = named.or(locked) {
             if slot.repository.has(wanted)? {
                 return Ok((slot.repository.peel(wanted)?, Pinning::Commit));
             }
             self.require_online(slot, reference)?;
-            self.fetch(slot, &wanted.to_string(), wanted)?;
-            return Ok((slot.repository.peel(wanted)?, Pinning::Commit));
+            let fetched = self.fetch(slot, &wanted.to_string(), wanted);
+            return match (fetched, locked) {
+                (Ok(true), _) => Ok((slot.repository.peel(wanted)?, Pinning::Commit)),
+                (Ok(false), None) => Err(slot.missing(&wanted.to_string())),
+                (Ok(false) | Err(GitError::Failed { .. }), Some(_)) => {
+                    Err(slot.lost(reference, wanted))
+                }
+                (Err(error), _) => Err(error),
+            };
         }
         if self.is_offline {
             let known = slot.repository.reference(&known_as(reference))?;
@@ -189,6 +208,22 @@ struct Slot<'a> {
     repository: &'a Repository,
     address: &'a str,
     url: &'a str,
+}
+
+impl Slot<'_> {
+    fn missing(&self, reference: &str) -> GitError {
+        let remote = self.repository.git().scrub(self.address);
+        GitError::NoSuchReference { remote, reference: reference.to_owned() }
+    }
+
+    /// The remote does not give the commit that the lock file names: its tag or branch was moved, and the history dropped.
+    fn lost(&self, reference: Option<&str>, commit: ObjectId) -> GitError {
+        GitError::LockedGone {
+            remote: self.repository.git().scrub(self.address),
+            reference: reference.unwrap_or("HEAD").to_owned(),
+            commit: commit.to_string(),
+        }
+    }
 }
 
 fn offline(slot: &Slot<'_>, reference: Option<&str>) -> GitError {

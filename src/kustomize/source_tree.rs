@@ -293,22 +293,28 @@ impl SourceTree {
         }
     }
 
-    /// The references to git repositories that the tree's kustomization files make and that have no content yet, each once.
+    /// The references to git repositories that the tree's kustomization files make, each once, in order.
     #[must_use]
-    pub fn missing_remotes(&self) -> Vec<String> {
-        let mut missing: Vec<String> = self
+    pub fn remote_references(&self) -> Vec<String> {
+        let mut found: Vec<String> = self
             .kustomizations()
             .flat_map(|(_, read)| {
                 let fields = &read.kustomization;
                 fields.resources.iter().chain(&fields.components)
             })
-            .filter(|reference| {
-                super::remote::is_git_url(reference) && self.remote(reference).is_none()
-            })
+            .filter(|reference| super::remote::is_git_url(reference))
             .map(|reference| reference.to_string())
             .collect();
-        missing.sort();
-        missing.dedup();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Those of [`SourceTree::remote_references`] that have no content yet.
+    #[must_use]
+    pub fn missing_remotes(&self) -> Vec<String> {
+        let mut missing = self.remote_references();
+        missing.retain(|reference| self.remote(reference).is_none());
         missing
     }
 

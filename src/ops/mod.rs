@@ -22,6 +22,8 @@ pub mod explain;
 pub mod images;
 pub mod input;
 pub mod list;
+#[cfg(feature = "git")]
+pub mod lock;
 mod overlay;
 pub mod parallel;
 pub mod pin;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Context;
 use crate::error::{Error, Location, codes};
-use crate::git::{self, LockFile, Pinning, RemoteBases, RevisionFiles};
+use crate::git::{self, LockEntry, LockFile, ObjectId, Pinning, RemoteBases, RevisionFiles};
 use crate::kustomize::remote::{GitUrl, MOUNT_PREFIX, mount_of};
 use crate::kustomize::{Entry, Files, FilesError, SharedSources, SourceTree};
 use crate::plan::Note;
@@ -27,9 +27,18 @@ pub(crate) struct Remotes {
 struct Known {
     /// By the first part of their paths.
     mounts: BTreeMap<String, Arc<RevisionFiles>>,
-    /// Where the content of each reference is, or why it cannot be had.
-    references: BTreeMap<String, Result<String, Error>>,
+    /// What each reference stands for, or why it cannot be had.
+    references: BTreeMap<String, Result<Resolved, Error>>,
     notes: Vec<Note>,
+}
+
+/// What a reference stands for.
+#[derive(Clone)]
+struct Resolved {
+    /// Where its content is.
+    path: String,
+    /// What the lock file may say of it; nothing of one that names a commit itself.
+    entry: Option<LockEntry>,
 }
 
 impl fmt::Debug for Remotes {
@@ -121,8 +130,8 @@ impl Context {
         directory: &str,
         shared: &Arc<SharedSources>,
     ) -> Result<SourceTree, Error> {
-        let found = |(reference, found): (&String, &Result<String, Error>)| {
-            Some((reference.clone(), found.as_ref().ok()?.clone()))
+        let found = |(reference, found): (&String, &Result<Resolved, Error>)| {
+            Some((reference.clone(), found.as_ref().ok()?.path.clone()))
         };
         let remotes = self.known().references.iter().filter_map(found).collect();
         Ok(SourceTree::load_sharing(&self.with_remotes(files), directory, remotes, shared)?)
@@ -149,6 +158,38 @@ impl Context {
         self.remotes.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What the lock file may say of the remote bases that `tree` reaches: what they stood for in this run.
+    pub(crate) fn lock_entries(&self, tree: &SourceTree) -> Vec<(String, LockEntry)> {
+        let known = self.known();
+        let entry = |reference: String| {
+            let resolved = known.references.get(&reference)?.as_ref().ok()?;
+            Some((reference, resolved.entry.clone()?))
+        };
+        tree.remote_references().into_iter().filter_map(entry).collect()
+    }
+
+    /// What the remote says now that `reference` stands for, whatever the lock file says.
+    ///
+    /// # Errors
+    /// As for fetching it.
+    pub(crate) fn ask_remote(
+        &self,
+        files: &dyn Files,
+        reference: &str,
+    ) -> Result<Option<(ObjectId, Pinning)>, Error> {
+        let (Some(cache), Some(url)) = (self.cache(files)?, GitUrl::parse(reference)) else {
+            return Ok(None);
+        };
+        Ok(Some(cache.ask(&url)?))
+    }
+
+    /// The same, as if the repository had no lock file.
+    pub(crate) fn without_lock(&self) -> Self {
+        let context = self.with_own_remotes();
+        context.open_cache(LockFile::default());
+        context
+    }
+
     /// Fetches one reference, unless another thread has; whether there is content now.
     fn fetch(&self, files: &dyn Files, reference: &str) -> Result<bool, Error> {
         let _fetching = self.remotes.fetching.lock().unwrap_or_else(PoisonError::into_inner);
@@ -171,7 +212,12 @@ impl Context {
                 format!("{mount}/{}", url.directory)
             };
             known.mounts.insert(mount, Arc::new(base.files));
-            path
+            let is_commit = |text: &String| text.parse::<ObjectId>().is_ok();
+            let is_locked = !url.reference.as_ref().is_some_and(is_commit);
+            let (address, commit) = (base.address, base.commit);
+            let reference = url.reference.clone();
+            let entry = is_locked.then_some(LockEntry { address, reference, commit });
+            Resolved { path, entry }
         });
         known.references.insert(reference.to_owned(), found.map_err(Error::from));
         Ok(is_new)
@@ -180,22 +226,27 @@ impl Context {
     /// The cache, opened at the first remote base with the lock file of that moment.
     fn cache(&self, files: &dyn Files) -> Result<Option<&RemoteBases>, Error> {
         if self.remotes.cache.get().is_none() {
-            let lock = lock_file(files)?;
-            let open = |cache: std::path::PathBuf| {
-                RemoteBases::new(self.git_settings(), &cache, self.offline, lock)
-            };
-            let _ = self.remotes.cache.set(self.environment.cache_dir().map(open));
+            self.open_cache(lock_file(files)?.unwrap_or_default());
         }
         Ok(self.remotes.cache.get().and_then(Option::as_ref))
     }
+
+    fn open_cache(&self, lock: LockFile) {
+        let open = |cache: std::path::PathBuf| {
+            RemoteBases::new(self.git_settings(), &cache, self.offline, lock)
+        };
+        let _ = self.remotes.cache.set(self.environment.cache_dir().map(open));
+    }
 }
 
-fn lock_file(files: &dyn Files) -> Result<LockFile, Error> {
-    let Some(Entry::File { .. }) = files.entry(git::LOCK_FILE)? else {
-        return Ok(LockFile::default());
-    };
+/// The lock file of a version of the repository; `None` where it has none.
+///
+/// # Errors
+/// Where it is broken.
+pub(crate) fn lock_file(files: &dyn Files) -> Result<Option<LockFile>, Error> {
+    let Some(Entry::File { .. }) = files.entry(git::LOCK_FILE)? else { return Ok(None) };
     let bytes = files.read(git::LOCK_FILE)?;
-    LockFile::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+    LockFile::parse(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|error| {
         let place =
             Location { file: git::LOCK_FILE.to_owned(), line: Some(error.line), column: None };
         Error::new(codes::CONFIG_INVALID, error.reason).at(place)

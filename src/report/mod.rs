@@ -9,6 +9,8 @@ pub mod check;
 pub mod diff;
 mod envelope;
 pub mod list;
+#[cfg(feature = "git")]
+pub mod lock;
 pub mod look;
 mod text;
 

@@ -25,6 +25,8 @@ mod git_read;
 #[cfg(feature = "git")]
 mod git_remote;
 #[cfg(feature = "git")]
+mod lock;
+#[cfg(feature = "git")]
 mod remote_bases;
 mod render;
 mod stories;

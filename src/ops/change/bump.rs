@@ -2,6 +2,7 @@
 //! renders, and both renders are compared.
 
 mod guards;
+mod locks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,14 +60,22 @@ pub(super) fn prove(
     let last: Vec<(String, String)> = texts.into_iter().collect();
     let edited = EditedFiles::new(files, &last);
     let mut overlays = Vec::new();
+    let mut trees = Vec::new();
     for (at, moved) in moved.iter().enumerate() {
         let (tree, after) = render(context, &edited, moved, bump)?;
         let mut report = moved.report(&after, &last, pinned.overlays.get(at), bump)?;
         let before = (&moved.overlay.tree, &moved.before);
         report.findings = context.findings_between(before, (&tree, &after));
         overlays.push(report);
+        trees.push(tree);
     }
-    Ok(Proven { overlays, texts: new_texts(&moved, last) })
+    let mut texts = new_texts(&moved, last);
+    let changed = overlays.iter_mut().find(|overlay| overlay.status == Status::Changed);
+    if let (Some(first), Some(lock)) = (changed, locks::new_lock(context, files, &trees)?) {
+        first.files.push(locks::report(&lock));
+        texts.push(lock);
+    }
+    Ok(Proven { overlays, texts })
 }
 
 impl<'a> Moved<'a> {

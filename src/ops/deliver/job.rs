@@ -91,9 +91,11 @@ impl Job<'_> {
     /// Plans and proves the edit on top of `base`.
     pub(super) fn prove(&self, base: ObjectId) -> Result<Proven, Error> {
         let files = self.repository.files_of(base)?;
+        // Each version has a lock file of its own.
+        let context = self.context.with_own_remotes();
         let located = self.locate_in(&files, base)?;
-        let editable = self.context.editable_in(&files, self.disk, located)?;
-        let mut proven = prove_change(self.context, &files, &editable, self.change)?;
+        let editable = context.editable_in(&files, self.disk, located)?;
+        let mut proven = prove_change(&context, &files, &editable, self.change)?;
         if let Some(disk) = self.disk {
             reach::note_users(disk, &editable, &mut proven.overlays)?;
         }

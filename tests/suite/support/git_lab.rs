@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use overlay::git::{Repository, Settings};
 
+use super::repo::Ran;
+
 /// A folder for repositories; it goes away with this value.
 pub(crate) struct Lab {
     dir: tempfile::TempDir,
@@ -62,6 +64,18 @@ impl Lab {
 
     pub(crate) fn open(&self, name: &str) -> Repository {
         Repository::open(&Arc::new(self.settings()), &self.path(name)).unwrap()
+    }
+
+    /// Runs the binary in the folder `dir` of the lab, its cache in the folder `cache`.
+    pub(crate) fn overlay(&self, dir: &str, args: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_overlay"));
+        command.args(args).current_dir(self.path(dir)).env_clear().envs(self.environment());
+        let output = command.env("OVERLAY_CACHE_DIR", self.path("cache")).output().unwrap();
+        Ran {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
     }
 
     /// Runs git in `dir`, whatever comes of it.
