@@ -30,11 +30,16 @@ pub fn sleep(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// The present time in UTC as RFC 3339 writes it, in whole seconds.
+/// The present time in seconds since 1970.
 #[allow(clippy::disallowed_methods, reason = "this is the one place")]
-pub fn now_rfc_3339() -> String {
+pub fn now_unix() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    format_rfc_3339(since.map_or(0, |since| since.as_secs()))
+    since.map_or(0, |since| since.as_secs())
+}
+
+/// The present time in UTC as RFC 3339 writes it, in whole seconds.
+pub fn now_rfc_3339() -> String {
+    format_rfc_3339(now_unix())
 }
 
 /// Seconds since 1970 as RFC 3339 writes them in UTC.

@@ -4,7 +4,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`] |
+//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], `http` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
 //! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`] |
 //! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git` |
@@ -26,6 +26,8 @@ pub mod error;
 #[cfg(feature = "git")]
 pub mod git;
 pub mod hint;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod image;
 pub mod kustomize;
 pub mod levers;

@@ -3,11 +3,15 @@
 //! A test that lacks one of them says so and passes; with `OVERLAY_TEST_STRICT=1` it fails instead.
 #![allow(clippy::disallowed_methods, reason = "tests start the judge and read their environment")]
 
+#[cfg(feature = "http")]
+pub(crate) mod certificates;
 #[cfg(feature = "git")]
 pub(crate) mod git_http;
 #[cfg(feature = "git")]
 pub(crate) mod git_lab;
 pub(crate) mod repo;
+#[cfg(feature = "http")]
+pub(crate) mod scripted_http;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -60,4 +64,22 @@ pub(crate) fn skip(reason: &str) {
 /// Whether `program` starts and succeeds.
 pub(crate) fn runs(program: &str, args: &[&str]) -> bool {
     Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
+}
+
+/// A port of 127.0.0.1 that nobody listens on now.
+#[cfg(feature = "http")]
+pub(crate) fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Waits until somebody listens there.
+#[cfg(feature = "http")]
+pub(crate) fn wait_for_port(host: &str, port: u16) {
+    for _ in 0..3000 {
+        if std::net::TcpStream::connect((host, port)).is_ok() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("nobody listens on {host}:{port}");
 }
