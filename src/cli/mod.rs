@@ -9,6 +9,7 @@ mod bump;
 mod check;
 #[cfg(feature = "git")]
 mod compare;
+mod complete;
 mod deliver;
 mod edit;
 #[cfg(feature = "git")]
@@ -18,6 +19,7 @@ mod options;
 mod pin;
 mod progress;
 mod promote;
+mod reference;
 mod restart;
 mod set;
 mod usage;
@@ -79,6 +81,8 @@ enum Command {
     Restart(restart::RestartArgs),
     Promote(promote::PromoteArgs),
     Apply(apply::ApplyArgs),
+    Completions(complete::CompletionsArgs),
+    Man(reference::ManArgs),
 }
 
 impl Command {
@@ -104,6 +108,8 @@ impl Command {
             Self::Restart(_) => "restart",
             Self::Promote(_) => "promote",
             Self::Apply(_) => "apply",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
         }
     }
 
@@ -129,6 +135,8 @@ impl Command {
             Self::Restart(args) => args.run(context),
             Self::Promote(args) => ops::promote::run(context, &args.to_request()?),
             Self::Apply(args) => args.run(context),
+            Self::Completions(args) => args.run(),
+            Self::Man(args) => args.run(),
         }
     }
 
@@ -157,6 +165,9 @@ impl Command {
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let environment = Environment::read();
+    if let Some(exit) = complete::answer(&args, &environment) {
+        return ExitCode::from(exit.status());
+    }
     let exit = match Cli::try_parse_from(&args) {
         Ok(cli) => run(cli, environment),
         Err(error) => usage::report(&error, &args, &environment),

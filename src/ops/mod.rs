@@ -24,6 +24,7 @@ pub mod input;
 pub mod list;
 #[cfg(feature = "git")]
 pub mod lock;
+pub mod names;
 mod overlay;
 pub mod parallel;
 pub mod pin;

@@ -28,6 +28,7 @@ mod git_remote;
 mod http;
 #[cfg(feature = "git")]
 mod lock;
+mod reference;
 #[cfg(feature = "git")]
 mod remote_bases;
 mod render;
