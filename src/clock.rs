@@ -43,7 +43,7 @@ pub fn now_rfc_3339() -> String {
 }
 
 /// Seconds since 1970 as RFC 3339 writes them in UTC.
-fn format_rfc_3339(seconds: u64) -> String {
+pub fn format_rfc_3339(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Days from civil, reversed (H. Hinnant): years begin in March, eras have 400 of them.
     let shifted = days + 719_468;

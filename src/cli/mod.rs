@@ -13,6 +13,8 @@ mod complete;
 mod deliver;
 mod edit;
 #[cfg(feature = "git")]
+mod history;
+#[cfg(feature = "git")]
 mod lock;
 mod look;
 mod options;
@@ -74,6 +76,8 @@ enum Command {
     Diff(compare::DiffArgs),
     #[cfg(feature = "git")]
     Affected(compare::AffectedArgs),
+    #[cfg(feature = "git")]
+    History(history::HistoryArgs),
     Check(check::CheckArgs),
     Explain(look::ExplainArgs),
     Pin(pin::PinArgs),
@@ -101,6 +105,8 @@ impl Command {
             Self::Diff(_) => "diff",
             #[cfg(feature = "git")]
             Self::Affected(_) => "affected",
+            #[cfg(feature = "git")]
+            Self::History(_) => "history",
             Self::Check(_) => "check",
             Self::Explain(_) => "explain",
             Self::Pin(_) => "pin",
@@ -129,6 +135,8 @@ impl Command {
             Self::Diff(args) => ops::diff::run(context, &args.to_request(output)?),
             #[cfg(feature = "git")]
             Self::Affected(args) => ops::affected::run(context, &args.to_request(output)?),
+            #[cfg(feature = "git")]
+            Self::History(args) => ops::history::run(context, &args.to_request(output)?),
             Self::Explain(args) => ops::explain::run(args.id()),
             Self::Pin(args) => ops::pin::run(context, &args.to_request(context)?),
             Self::Set(args) => args.run(context),
@@ -150,7 +158,9 @@ impl Command {
         let has_form = match (self, output) {
             (_, OutputFormat::Human | OutputFormat::Json) | (Self::Check(_), _) => true,
             #[cfg(feature = "git")]
-            (Self::Diff(_) | Self::Affected(_), form) => form == OutputFormat::Markdown,
+            (Self::Diff(_) | Self::Affected(_) | Self::History(_), form) => {
+                form == OutputFormat::Markdown
+            }
             _ => false,
         };
         if has_form {

@@ -11,6 +11,7 @@ mod checkout;
 mod commit;
 mod credentials;
 mod error;
+mod footprint;
 mod id;
 mod journal;
 mod lock_file;
@@ -25,6 +26,7 @@ mod revision_files;
 mod scrub;
 mod temporary;
 mod tree;
+mod walk;
 
 pub use attributes::{FileChange, StoredFile, store_files};
 pub use call::{Answer, Call};
@@ -34,6 +36,7 @@ pub use checkout::{
 };
 pub use commit::{Author, Built, CommitText, Signing, build_commit, committer};
 pub use error::GitError;
+pub use footprint::{Footprint, TreeReader};
 pub use id::{NotAnObjectId, ObjectId};
 pub use lock_file::{LOCK_FILE, LockEntry, LockFile, LockFileError};
 pub use message::{ChangeRecord, RECORD_KEY, RECORD_VERSION, compose, parse_records};
@@ -46,3 +49,4 @@ pub use repository::{Commit, Repository};
 pub use revision_files::{Found, MAX_FILE_BYTES, RevisionFiles};
 pub use temporary::{TEMPORARY_REMOTE, TemporaryClone};
 pub use tree::{Mode, Placed, Tree, TreeEntry, write_trees};
+pub use walk::{Parents, Walk, Walked};

@@ -96,7 +96,7 @@ pub struct Objects {
 }
 
 /// Trees hold no bytes worth counting; blobs of one run are source files, and a run reads each of them.
-const MAX_TREE_BYTES: u64 = 64 << 20;
+pub(super) const MAX_TREE_BYTES: u64 = 64 << 20;
 
 impl Objects {
     /// Through libgit2.
@@ -176,6 +176,12 @@ impl Objects {
         let tree = Arc::new(tree);
         lock(&self.trees).insert(id, Arc::clone(&tree));
         Ok(tree)
+    }
+
+    /// Forgets what was kept to be read again: for a run over more revisions than memory has room for.
+    pub fn forget(&self) {
+        lock(&self.trees).clear();
+        lock(&self.blobs).clear();
     }
 
     /// Asks a partial clone for those of these blobs that it has not, in one request. Elsewhere nothing happens.

@@ -85,6 +85,20 @@ impl Tree {
         Ok(Self(entries))
     }
 
+    /// The entry of this name in the bytes of a tree object whose names have `id_len` bytes, without reading
+    /// the rest; `None` also where the object is broken.
+    pub fn find_in(bytes: &[u8], id_len: usize, name: &[u8]) -> Option<TreeEntry> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (found, entry, next) = parse_entry(rest, id_len)?;
+            if found == name {
+                return Some(entry);
+            }
+            rest = next;
+        }
+        None
+    }
+
     /// The entry of this name.
     pub fn find(&self, name: &[u8]) -> Option<TreeEntry> {
         self.0.get(name).copied()

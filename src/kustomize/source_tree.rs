@@ -277,6 +277,21 @@ impl SourceTree {
         })
     }
 
+    /// Every path that loading asked for, whether something stands there or not, in no order. In another
+    /// version where the same stands at each of them, loading gives the same.
+    pub fn paths_asked(&self) -> impl Iterator<Item = &str> {
+        self.found.keys().map(|path| &**path)
+    }
+
+    /// Whether a kustomization of the tree names something on the network.
+    #[must_use]
+    pub fn names_remotes(&self) -> bool {
+        self.kustomizations().any(|(_, read)| {
+            let mut references = read.kustomization.directory_references();
+            references.any(|reference| super::remote::is_remote(reference))
+        })
+    }
+
     /// What stands at `path`, which is clean and relative to the boundary.
     pub(crate) fn find(&self, path: &str) -> &Found {
         self.found.get(path).unwrap_or(&Found::Missing)

@@ -19,6 +19,8 @@ mod elsewhere;
 #[cfg(feature = "git")]
 pub mod ends;
 pub mod explain;
+#[cfg(feature = "git")]
+pub mod history;
 pub mod images;
 pub mod input;
 pub mod list;

@@ -8,6 +8,7 @@ pub mod change;
 pub mod check;
 pub mod diff;
 mod envelope;
+pub mod history;
 pub mod list;
 #[cfg(feature = "git")]
 pub mod lock;

@@ -24,6 +24,8 @@ mod git_commit;
 mod git_read;
 #[cfg(feature = "git")]
 mod git_remote;
+#[cfg(feature = "git")]
+mod history;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "git")]

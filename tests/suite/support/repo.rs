@@ -81,6 +81,29 @@ impl TestRepo {
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
     }
 
+    /// Merges a branch without a commit; what git cannot merge stays as this side has it.
+    pub(crate) fn merge(&self, strategy: &str, branch: &str) {
+        let mut args = vec!["merge", "-q", "--no-ff", "--no-commit", "-s", strategy, branch];
+        if strategy == "ort" {
+            args.splice(1..1, ["-X", "ours"]);
+        }
+        let output = self.sealed("git").args(&args).output().unwrap();
+        if !output.status.success() {
+            self.git(&["read-tree", "-u", "--reset", "HEAD"]);
+        }
+    }
+
+    /// A clone of the last `depth` commits.
+    pub(crate) fn clone_shallow(&self, depth: usize) -> Self {
+        let parent = fs::canonicalize(std::env::temp_dir()).unwrap();
+        let dir = tempfile::Builder::new().prefix("case-").tempdir_in(parent).unwrap();
+        fs::create_dir(dir.path().join("home")).unwrap();
+        let (from, to) = (format!("file://{}", self.path().display()), dir.path().join("repo"));
+        let depth = format!("--depth={depth}");
+        self.git(&["clone", "-q", &depth, &from, to.to_str().unwrap()]);
+        Self { dir }
+    }
+
     /// Runs git and returns its output; it must succeed.
     pub(crate) fn git(&self, args: &[&str]) -> String {
         let output = self.sealed("git").args(args).output().unwrap();
