@@ -85,6 +85,36 @@ pub fn is_rfc_3339(text: &str) -> bool {
         && (fraction == "Z" || shape(fraction, "+00:00") || shape(fraction, "-00:00"))
 }
 
+/// The seconds since 1970 of a date and time as RFC 3339 writes it; fractions of a second are cut off.
+pub fn parse_rfc_3339(text: &str) -> Option<i64> {
+    if !is_rfc_3339(text) {
+        return None;
+    }
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
+    let days = days_since_1970(number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let seconds = number(11, 13)? * 3_600 + number(14, 16)? * 60 + number(17, 19)?;
+    let zone = text.len() - 6;
+    let offset = match text.as_bytes().get(zone)? {
+        sign @ (b'+' | b'-') if !text.ends_with('Z') => {
+            let ahead = number(zone + 1, zone + 3)? * 3_600 + number(zone + 4, zone + 6)? * 60;
+            if *sign == b'+' { ahead } else { -ahead }
+        }
+        _ => 0,
+    };
+    Some(days * 86_400 + seconds - offset)
+}
+
+/// Days from civil (H. Hinnant): years begin in March, eras have 400 of them.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let shifted_month = if month > 2 { month - 3 } else { month + 9 };
+    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
 /// Reads a duration as Go's `time.ParseDuration` does, for lengths of time that are not negative:
 /// decimal numbers, each with a unit (`ns us µs ms s m h`), such as `15m`, `1h30m`, `1.5h`, `300ms`, or `0`.
 ///
@@ -149,7 +179,11 @@ mod tests {
         ] {
             assert_eq!(format_rfc_3339(seconds), text);
             assert!(is_rfc_3339(text));
+            assert_eq!(parse_rfc_3339(text), i64::try_from(seconds).ok());
         }
+        assert_eq!(parse_rfc_3339("1970-01-01T01:30:00.9+01:30"), Some(0));
+        assert_eq!(parse_rfc_3339("1969-12-31T23:00:00-01:00"), Some(0));
+        assert_eq!(parse_rfc_3339("1970-01-01"), None);
         assert!(is_rfc_3339("2026-01-31T10:00:00.5+01:00"));
         for wrong in [
             "",

@@ -4,10 +4,10 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], `http` |
+//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`repository_url`], `http` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
 //! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`] |
-//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git` |
+//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git`, `argocd` |
 //! | 3 results | [`report`], [`error`] |
 //! | 4 use cases | [`ops`] |
 //! | 5 edge | [`cli`], [`ui`] |
@@ -15,6 +15,8 @@
 // Tests make their own files; the build without tests is linted in full.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+#[cfg(feature = "argocd")]
+pub mod argocd;
 pub mod change;
 pub mod checks;
 pub mod cli;
@@ -36,6 +38,7 @@ pub mod plan;
 pub mod process;
 pub mod render;
 pub mod report;
+pub mod repository_url;
 pub mod ui;
 pub mod verify;
 pub mod write;

@@ -7,6 +7,7 @@ use super::{is_true, items_at, text_at};
 use crate::checks::finding::{Place, Subject};
 use crate::kustomize::node::Node;
 use crate::kustomize::{BuildError, Rendered, Resource};
+use crate::repository_url::normalised;
 
 /// An Application, and the file it stands in.
 #[derive(Clone, Debug)]
@@ -129,18 +130,6 @@ impl Repository {
     }
 }
 
-/// A repository's URL without scheme, user, `.git` and case (Argo CD `NormalizeGitURL`).
-fn normalised(url: &str) -> String {
-    let lower = url.trim().to_lowercase();
-    let address = lower.split_once("://").map_or(&*lower, |(_, rest)| rest);
-    let address = match address.split_once('@') {
-        Some((user, rest)) if !user.contains('/') => rest,
-        _ => address,
-    };
-    let path = address.trim_end_matches('/');
-    path.strip_suffix(".git").unwrap_or(path).replacen(':', "/", 1)
-}
-
 /// Whether `path` (below the boundary) is told by `manifest-generate-paths`, seen from `source`.
 #[must_use]
 pub fn is_covered(paths: &str, source: &str, path: &str) -> bool {
@@ -175,18 +164,6 @@ fn cleaned(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_repository_has_many_spellings() {
-        for url in [
-            "https://example.test/team/deploy.git",
-            "https://example.test/team/deploy/",
-            "git@example.test:team/deploy.git",
-            "ssh://git@example.test/team/Deploy",
-        ] {
-            assert_eq!(normalised(url), "example.test/team/deploy", "{url}");
-        }
-    }
 
     #[test]
     fn paths_cover_what_is_below_them() {

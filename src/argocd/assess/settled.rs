@@ -1,0 +1,121 @@
+//! Nothing is pending, the change itself is there, and all of it lasts.
+
+use std::time::Duration;
+
+use super::{failed, progressing, with_words};
+use crate::argocd::database::{DatabaseState, assess_database, is_database};
+use crate::argocd::effect::{Finding, check_effect};
+use crate::argocd::expectation::ExpectedEffect;
+use crate::argocd::moment::Moment;
+use crate::argocd::readiness::{Kind, Readiness, Reason, Want};
+
+/// The annotations by which a comparison or a hydration is asked for.
+pub(in crate::argocd) const REFRESH: [&str; 2] =
+    ["argocd.argoproj.io/refresh", "argocd.argoproj.io/hydrate"];
+
+/// No comparison is asked for that may yet show something else.
+pub(super) fn no_refresh_pending(moment: &Moment<'_>) -> Result<(), Readiness> {
+    match REFRESH.iter().find(|key| moment.app.annotation(key).is_some()) {
+        Some(_) => {
+            let message = "a refresh is asked for and not yet done";
+            Err(progressing(Kind::RefreshPending, message, Want::Time))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Argo CD does not leave out a changed object, nor does another Application own it too
+/// (argo-cd `controller/state.go`: the conditions name kind and name).
+pub(super) fn objects_accepted(moment: &Moment<'_>) -> Result<(), Readiness> {
+    let is_refusal =
+        |kind: &str| matches!(kind, "ExcludedResourceWarning" | "SharedResourceWarning");
+    for condition in moment.app.status.conditions.iter().filter(|c| is_refusal(&c.kind)) {
+        let words: Vec<&str> =
+            condition.message.split(|c: char| !c.is_alphanumeric() && !"-.".contains(c)).collect();
+        let names = |text: &str| words.contains(&text);
+        let mut changes = moment.expected.effect.changes().iter();
+        let named = changes.find(|change| names(&change.object.kind) && names(&change.object.name));
+        if let Some(change) = named {
+            let message = with_words(&condition.kind, &condition.message);
+            let Readiness::Failed(reason) = failed(Kind::ObjectExcluded, message) else { continue };
+            return Err(Readiness::Failed(reason.about(change.object.clone())));
+        }
+    }
+    Ok(())
+}
+
+/// What is rendered and live holds the change, as far as it can be read.
+pub(super) fn effect_holds(moment: &Moment<'_>) -> Result<(), Readiness> {
+    let ExpectedEffect::Known(changes) = &moment.expected.effect else { return Ok(()) };
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let managed = match &moment.facts.managed {
+        None => {
+            let message = "what is rendered and live is being read";
+            return Err(progressing(Kind::EffectUnread, message, Want::ManagedResources));
+        }
+        Some(Err(_)) => return Ok(()),
+        Some(Ok(managed)) => managed,
+    };
+    match check_effect(changes, managed, &moment.app.spec.ignore_differences) {
+        None => Ok(()),
+        Some(finding) => Err(not_effective(moment, finding)),
+    }
+}
+
+fn not_effective(moment: &Moment<'_>, finding: Finding) -> Readiness {
+    let (kind, want) = match (finding.is_ignored, moment.facts.has_rendered_anew) {
+        (true, _) => (Kind::EffectIgnored, Want::Comparison),
+        (false, true) => (Kind::EffectMissing, Want::Comparison),
+        (false, false) => (Kind::EffectMissing, Want::FreshRender),
+    };
+    Readiness::Progressing(Reason::new(kind, finding.message).about(finding.object).wanting(want))
+}
+
+/// Databases that the commit changes say themselves that they are done.
+pub(super) fn databases_settled(moment: &Moment<'_>) -> Result<(), Readiness> {
+    let Some(Ok(managed)) = &moment.facts.managed else { return Ok(()) };
+    let changes = moment.expected.effect.changes().iter();
+    for change in changes.filter(|change| is_database(&change.object)) {
+        let found = managed.iter().find(|managed| managed.object.is(&change.object));
+        let Some(live) = found.and_then(|managed| managed.live.as_ref()) else { continue };
+        let about = |kind, phase: &str| {
+            let message = format!("{} says: {phase}", change.object);
+            Reason::new(kind, message).about(change.object.clone()).wanting(Want::Comparison)
+        };
+        return Err(match assess_database(live) {
+            DatabaseState::Settled => continue,
+            DatabaseState::Rolling(phase) => Readiness::Progressing(about(Kind::Rolling, &phase)),
+            DatabaseState::Waiting(phase) => Readiness::Blocked(about(Kind::Suspended, &phase)),
+            DatabaseState::Broken(phase) => Readiness::Progressing(about(Kind::Degraded, &phase)),
+        });
+    }
+    Ok(())
+}
+
+/// It has been so for long enough, by the controller's own clock: since the operation ended, or since it was first seen.
+pub(super) fn dwell(moment: &Moment<'_>) -> Result<(), Readiness> {
+    let dwell = moment.expected.dwell;
+    if dwell.is_zero() {
+        return Ok(());
+    }
+    let status = &moment.app.status;
+    let Some(reconciled) = status.reconciled_at else {
+        let message = "when it was compared is not stated";
+        return Err(progressing(Kind::Dwelling, message, Want::Comparison));
+    };
+    let finished = status.operation_state.as_ref().and_then(|state| state.finished_at);
+    let held = moment.facts.held.map(|held| held.compared_at);
+    let lasted =
+        [finished, held].into_iter().flatten().map(|since| reconciled.seconds_after(since));
+    let lasted = Duration::from_secs(u64::try_from(lasted.max().unwrap_or(0)).unwrap_or(0));
+    match dwell.checked_sub(lasted).filter(|left| !left.is_zero()) {
+        None => Ok(()),
+        Some(left) => {
+            let message =
+                format!("it has been well for {}s by what was compared", lasted.as_secs());
+            Err(progressing(Kind::Dwelling, message, Want::LaterComparison(left)))
+        }
+    }
+}

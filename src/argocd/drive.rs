@@ -1,0 +1,117 @@
+//! The loop connected to the world: carries out what [`Wait`] asks for and gives it the answers.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::port::{ApplicationRef, ArgoCd, Clock, Revisions};
+use super::wait::{Action, Input, Outcome, Transition, Wait};
+
+/// One wait and where it asks.
+pub struct Drive<'a> {
+    /// The Application.
+    pub app: ApplicationRef,
+    /// The wait.
+    pub wait: Wait,
+    /// What git knows of revisions, for its commit.
+    pub revisions: &'a dyn Revisions,
+}
+
+/// Where an Application stands on its way.
+enum Turn {
+    /// It is asked again at this time.
+    Due(Duration),
+    /// It is over.
+    Over(Box<Outcome>),
+}
+
+/// Waits for all of `drives`, each as long as it takes, on this thread; the outcomes are in their order. Each transition
+/// is told with the position of its Application.
+pub fn drive(
+    mut drives: Vec<Drive<'_>>,
+    argocd: &dyn ArgoCd,
+    clock: &dyn Clock,
+    tell: &dyn Fn(usize, &Transition),
+) -> Vec<Outcome> {
+    let began = clock.now();
+    let mut outcomes: Vec<Option<Outcome>> = drives.iter().map(|_| None).collect();
+    let mut due: VecDeque<(Duration, usize, Input)> =
+        (0..drives.len()).map(|at| (began, at, Input::Begin)).collect();
+    while let Some(next) = earliest(&due) {
+        let Some((time, at, input)) = due.remove(next) else { break };
+        let now = clock.now();
+        if time > now {
+            clock.sleep(time - now);
+        }
+        let turn = drives[at].turn(input, argocd, clock, &|transition| tell(at, transition));
+        match turn {
+            Turn::Due(time) => due.push_back((time, at, Input::Woken)),
+            Turn::Over(outcome) => outcomes[at] = Some(*outcome),
+        }
+    }
+    outcomes.into_iter().flatten().collect()
+}
+
+/// The position of what is due first.
+fn earliest(due: &VecDeque<(Duration, usize, Input)>) -> Option<usize> {
+    (0..due.len()).min_by_key(|at| due[*at].0)
+}
+
+impl Drive<'_> {
+    /// Everything until the Application wants time to pass, or is done.
+    fn turn(
+        &mut self,
+        mut input: Input,
+        argocd: &dyn ArgoCd,
+        clock: &dyn Clock,
+        tell: &dyn Fn(&Transition),
+    ) -> Turn {
+        loop {
+            let mut answer = Input::Woken;
+            for action in self.wait.step(clock.now(), input) {
+                answer = match action {
+                    Action::Tell(transition) => {
+                        tell(&transition);
+                        continue;
+                    }
+                    Action::Sleep(time) => return Turn::Due(clock.now() + time),
+                    Action::End(outcome) => return Turn::Over(outcome),
+                    action => self.answer(action, argocd),
+                };
+            }
+            input = answer;
+        }
+    }
+
+    /// Carries out an action that has an answer.
+    fn answer(&self, action: Action, argocd: &dyn ArgoCd) -> Input {
+        let app = &self.app;
+        match action {
+            Action::Read => Input::Application(argocd.application(app)),
+            Action::Refresh(request) => Input::Refreshed(argocd.refresh(app, request)),
+            Action::Sync(request) => Input::Synced(argocd.sync(app, &request)),
+            Action::Relate(revisions) => {
+                let relate = |revision: String| {
+                    let relation = self.revisions.relate(&revision);
+                    (revision, relation)
+                };
+                Input::Relations(revisions.into_iter().map(relate).collect())
+            }
+            Action::RelateHydrated(query) => {
+                let relation = self.revisions.relate_hydrated(&query);
+                Input::Hydrated(query, relation)
+            }
+            Action::AskDelivery => Input::Delivered(self.revisions.is_delivered()),
+            Action::ReadManagedResources => {
+                let only = match self.wait.expected().effect.changes() {
+                    [change] => Some(&change.object),
+                    _ => None,
+                };
+                Input::ManagedResources(argocd.managed_resources(app, only))
+            }
+            Action::ReadTree => Input::Tree(argocd.resource_tree(app)),
+            Action::ReadWindows => Input::Windows(argocd.sync_windows(app)),
+            Action::ReadRollingSync(set) => Input::RollingSync(argocd.has_rolling_sync(app, &set)),
+            Action::Tell(_) | Action::Sleep(_) | Action::End(_) => Input::Woken,
+        }
+    }
+}
