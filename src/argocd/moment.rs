@@ -158,7 +158,7 @@ impl<'a> Moment<'a> {
         };
         match self.facts.hydrated.get(&query) {
             Some(relation) => combine(std::iter::once(relation)),
-            None => Contained::Ask(Want::Hydrated(query)),
+            None => Contained::Ask(Want::Hydrated(Box::new(query))),
         }
     }
 

@@ -38,7 +38,7 @@ pub struct Reason {
     /// One phrase with what is seen and what Argo CD says.
     pub message: String,
     /// The object that it is about, where it is one.
-    pub object: Option<ObjectRef>,
+    pub object: Option<Box<ObjectRef>>,
     /// What would bring it further.
     pub want: Want,
 }
@@ -53,7 +53,7 @@ impl Reason {
     /// The same about `object`.
     #[must_use]
     pub fn about(self, object: ObjectRef) -> Self {
-        Self { object: Some(object), ..self }
+        Self { object: Some(Box::new(object)), ..self }
     }
 
     /// The same, which `want` would bring further.
@@ -77,7 +77,7 @@ pub enum Want {
     /// To know how these revisions stand to the commit.
     Relations(Vec<String>),
     /// To know how a hydrated revision stands to the commit.
-    Hydrated(HydratedQuery),
+    Hydrated(Box<HydratedQuery>),
     /// A comparison, and to know whether the remote still has the commit.
     Delivery,
     /// To know what is rendered and live.

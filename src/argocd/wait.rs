@@ -348,7 +348,7 @@ impl Wait {
         self.asked.push(want.clone());
         Some(match want {
             Want::Relations(revisions) => Action::Relate(revisions.clone()),
-            Want::Hydrated(query) => Action::RelateHydrated(query.clone()),
+            Want::Hydrated(query) => Action::RelateHydrated((**query).clone()),
             Want::Delivery => Action::AskDelivery,
             Want::ManagedResources => Action::ReadManagedResources,
             Want::Tree => Action::ReadTree,

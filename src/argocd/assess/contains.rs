@@ -159,11 +159,11 @@ fn hydration_reached(moment: &Moment<'_>) -> Result<(), Readiness> {
         }
     }
     let compared = &status.last_compared_dry_revision;
-    match compared
-        .is_empty()
-        .then_some(Contained::No)
-        .unwrap_or_else(|| moment.dry_contains(compared))
-    {
+    let contained = match compared.is_empty() {
+        true => Contained::No,
+        false => moment.dry_contains(compared),
+    };
+    match contained {
         Contained::Yes | Contained::Superseded { .. } => Ok(()),
         Contained::Ask(want) => Err(asking(want)),
         _ => {
