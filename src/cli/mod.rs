@@ -85,6 +85,8 @@ enum Command {
     Restart(restart::RestartArgs),
     Promote(promote::PromoteArgs),
     Apply(apply::ApplyArgs),
+    /// Look at what commands may need: programs, credentials (never shown), files, remotes.
+    Doctor,
     Completions(complete::CompletionsArgs),
     Man(reference::ManArgs),
 }
@@ -114,6 +116,7 @@ impl Command {
             Self::Restart(_) => "restart",
             Self::Promote(_) => "promote",
             Self::Apply(_) => "apply",
+            Self::Doctor => "doctor",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
         }
@@ -143,6 +146,7 @@ impl Command {
             Self::Restart(args) => args.run(context),
             Self::Promote(args) => ops::promote::run(context, &args.to_request()?),
             Self::Apply(args) => args.run(context),
+            Self::Doctor => Ok(ops::doctor::run(context)),
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
         }

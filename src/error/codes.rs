@@ -188,6 +188,8 @@ catalogue! {
         "The name is neither a configured remote nor an address of a transport that may be used (file, git, http, https, ssh).";
     COMPONENT_UNUSED = "component-unused", Missing,
         "The OVERLAY is a Component. It is edited and proven through an overlay that uses it, and none was found.";
+    DOCTOR_PROBLEM = "doctor-problem", Missing,
+        "`overlay doctor` found something that commands cannot do without, or a remote that does not answer. Each is named.";
     GIT_MISSING = "git-missing", Missing,
         "The git program cannot be started.";
     GIT_TOO_OLD = "git-too-old", Missing,

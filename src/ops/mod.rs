@@ -14,6 +14,7 @@ mod check_pins;
 pub mod deliver;
 #[cfg(feature = "git")]
 pub mod diff;
+pub mod doctor;
 pub mod edit;
 mod elsewhere;
 #[cfg(feature = "git")]

@@ -7,6 +7,7 @@ pub mod affected;
 pub mod change;
 pub mod check;
 pub mod diff;
+pub mod doctor;
 mod envelope;
 pub mod history;
 pub mod list;

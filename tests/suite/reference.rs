@@ -72,3 +72,35 @@ fn every_command_has_its_page() {
     assert_eq!((none.status, none.code().as_str()), (2, "usage"));
     assert!(none.stdout.contains("did you mean pin?"), "{none:?}");
 }
+
+#[test]
+fn doctor_tells_what_is_there_and_shows_no_secret() {
+    let repo = TestRepo::from_folder(Path::new(FIXTURE));
+    let secret = "ghp_planted_0123456789";
+    let variables = std::collections::BTreeMap::from([
+        ("GITHUB_TOKEN".to_owned(), secret.to_owned()),
+        ("SSH_AUTH_SOCK".to_owned(), String::new()),
+    ]);
+    let ran = repo.overlay_with(&["doctor", "-o", "json"], "", &variables);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(!ran.stdout.contains(secret) && !ran.stderr.contains(secret), "{ran:?}");
+    let examined = ran.json()["result"]["examined"].as_array().unwrap().clone();
+    let find = |name: &str| examined.iter().find(|one| one["name"] == name).unwrap().clone();
+    assert_eq!((&find("git")["state"], &find("git")["kind"]), (&"ok".into(), &"program".into()));
+    assert_eq!(
+        (&find("GITHUB_TOKEN")["state"], &find("GITHUB_TOKEN")["detail"]),
+        (&"ok".into(), &"set".into())
+    );
+    assert_eq!(find("SSH_AUTH_SOCK")["state"], "absent");
+}
+
+#[test]
+fn doctor_ends_with_4_where_a_remote_does_not_answer() {
+    let repo = TestRepo::from_folder(Path::new(FIXTURE));
+    repo.git(&["remote", "add", "origin", "file:///nowhere/at/all.git"]);
+    let ran = repo.overlay(&["doctor", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (4, "doctor-problem"), "{ran:?}");
+    assert!(ran.stdout.contains("remote origin"), "{ran:?}");
+    let offline = repo.overlay(&["doctor", "--offline"]);
+    assert_eq!(offline.status, 0, "{offline:?}");
+}

@@ -1,0 +1,202 @@
+//! `overlay doctor`: the programs, credentials, files and hosts that commands may need, each with how it stands.
+//!
+//! Must show no credential: whether a variable is set is all that is told.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Context;
+use crate::error::{Error, codes};
+use crate::process::{self, Program};
+use crate::render::ExternalKustomize;
+use crate::report::Report;
+use crate::report::doctor::{Examined, State, to_json, to_text};
+
+/// How long a program may take to tell its version.
+const VERSION_TIME: Duration = Duration::from_secs(5);
+
+/// Programs, how each is asked for its version, and what it is for.
+const PROGRAMS: [(&str, &[&str], &str); 4] = [
+    ("helm", &["version", "--short"], "charts, with --enable-helm"),
+    ("ssh", &["-V"], "remotes over SSH"),
+    ("gpg", &["--version"], "--sign, where git signs by OpenPGP"),
+    ("ssh-keygen", &[], "--sign, where git signs by SSH"),
+];
+
+/// Variables that hold credentials, and what each is for.
+const CREDENTIALS: [(&[&str], &str); 7] = [
+    (&["GITHUB_TOKEN", "GH_TOKEN"], "pull requests on GitHub"),
+    (&["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"], "pull requests on GitHub, as an App"),
+    (&["GITLAB_TOKEN"], "merge requests on GitLab"),
+    (&["GITEA_TOKEN"], "pull requests on Gitea and Forgejo"),
+    (&["ARGOCD_AUTH_TOKEN"], "wait, through Argo CD's server"),
+    (&["ARGOCD_SERVER"], "wait: where Argo CD's server is"),
+    (&["SSH_AUTH_SOCK"], "remotes over SSH: a running agent"),
+];
+
+/// Looks at everything.
+///
+/// # Errors
+/// None of its own; the report's error is [`codes::TOOL_MISSING`] where git will not do.
+pub fn run(context: &Context) -> Report {
+    let mut examined = programs(context);
+    examined.extend(credentials(context));
+    examined.extend(files(context));
+    #[cfg(feature = "git")]
+    examined.extend(hosts::examine(context));
+    let mut report = Report::unchanged("doctor", to_json(&examined), to_text(&examined));
+    let problems = examined.iter().filter(|one| one.state == State::Problem);
+    let names: Vec<&str> = problems.map(|one| one.name.as_str()).collect();
+    if !names.is_empty() {
+        let message = format!("not as commands will need it: {}", names.join(", "));
+        report.error = Some(Error::new(codes::DOCTOR_PROBLEM, message));
+    }
+    report
+}
+
+fn programs(context: &Context) -> Vec<Examined> {
+    let mut examined = Vec::new();
+    #[cfg(feature = "git")]
+    examined.push(hosts::git(context));
+    examined.push(kustomize(context));
+    for (name, args, purpose) in PROGRAMS {
+        let version = find_program(context, name).map(|path| version(&path, args));
+        let state = if version.is_some() { State::Ok } else { State::Absent };
+        let detail = version.unwrap_or_default();
+        examined.push(Examined { kind: "program", name: name.to_owned(), state, detail, purpose });
+    }
+    examined
+}
+
+/// The external renderer: only where `--kustomize` names one is it needed.
+fn kustomize(context: &Context) -> Examined {
+    let found = match &context.kustomize {
+        Some(path) => ExternalKustomize::at(path, Some(VERSION_TIME)),
+        None => ExternalKustomize::find(Some(VERSION_TIME)),
+    };
+    let (state, detail) = match found {
+        Ok(found) => (State::Ok, found.version().to_owned()),
+        Err(error) if context.kustomize.is_some() => (State::Problem, error.to_string()),
+        Err(error) => (State::Absent, error.to_string()),
+    };
+    let purpose = "only for what the built-in build does not know";
+    Examined { kind: "program", name: "kustomize or kubectl".to_owned(), state, detail, purpose }
+}
+
+fn find_program(context: &Context, name: &str) -> Option<PathBuf> {
+    let path = context.environment.path.as_ref()?;
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(path).map(|directory| directory.join(&name)).find(|path| path.is_file())
+}
+
+/// The first line that a program prints of its version.
+fn version(program: &Path, args: &[&str]) -> String {
+    if args.is_empty() {
+        return String::new();
+    }
+    let mut ask = Program::new(program, args, Path::new("/"));
+    (ask.allowed, ask.output_limit) = (VERSION_TIME, 64 * 1024);
+    match process::run(&ask) {
+        Ok(finished) => {
+            let printed = [finished.stdout, finished.stderr].concat();
+            let printed = String::from_utf8_lossy(&printed).into_owned();
+            printed.lines().next().unwrap_or_default().chars().take(80).collect()
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+fn credentials(context: &Context) -> Vec<Examined> {
+    let is_set = |wanted: &&&str| {
+        let variables = context.environment.variables.iter();
+        variables.clone().any(|(name, value)| name == *wanted && !value.is_empty())
+    };
+    let examine = |(names, purpose): (&[&str], &'static str)| {
+        let set: Vec<&str> = names.iter().filter(is_set).copied().collect();
+        let state = if set.is_empty() { State::Absent } else { State::Ok };
+        let name = if set.is_empty() { names.join(" or ") } else { set.join(", ") };
+        let detail = if set.is_empty() { "" } else { "set" }.to_owned();
+        Examined { kind: "credential", name, state, detail, purpose }
+    };
+    CREDENTIALS.into_iter().map(examine).collect()
+}
+
+/// Files that hold credentials or settings, and the cache.
+fn files(context: &Context) -> Vec<Examined> {
+    let variable = |wanted: &str| {
+        let found = context.environment.variables.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, value)| PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
+    };
+    let home = |below: &str| context.environment.home.as_ref().map(|home| home.join(below));
+    let docker = variable("DOCKER_CONFIG").map(|dir| dir.join("config.json"));
+    let kubeconfig = variable("KUBECONFIG").and_then(|list| std::env::split_paths(&list).next());
+    [
+        (docker.or_else(|| home(".docker/config.json")), "registries: Docker's credentials"),
+        (variable("REGISTRY_AUTH_FILE"), "registries: Podman's credentials"),
+        (kubeconfig.or_else(|| home(".kube/config")), "wait and verify, through Kubernetes"),
+        (Some(context.cwd.join(crate::config::FILE_NAME)), "settings of this repository"),
+        (context.environment.cache_dir(), "the cache of remote bases"),
+    ]
+    .into_iter()
+    .filter_map(|(path, purpose)| Some(file(path?, purpose)))
+    .collect()
+}
+
+fn file(path: PathBuf, purpose: &'static str) -> Examined {
+    let state = if path.exists() { State::Ok } else { State::Absent };
+    let name = path.display().to_string();
+    Examined { kind: "file", name, state, detail: String::new(), purpose }
+}
+
+#[cfg(feature = "git")]
+mod hosts {
+    //! Git, and the remotes of the repository around the current directory.
+
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::{Context, Examined, State};
+    use crate::git::{Git, OLDEST_GIT, Remote, Repository};
+
+    /// How long a remote may take to answer.
+    const ANSWER_TIME: Duration = Duration::from_secs(10);
+
+    /// The git program.
+    pub(super) fn git(context: &Context) -> Examined {
+        let git = Git::new(Arc::new(context.git_settings()), &context.cwd);
+        let (state, detail) = match git.version() {
+            Ok(version) => (State::Ok, format!("{version}, at least {OLDEST_GIT} is needed")),
+            Err(error) => (State::Problem, error.to_string()),
+        };
+        let purpose = "revisions, remote bases, commits and pushes";
+        Examined { kind: "program", name: "git".to_owned(), state, detail, purpose }
+    }
+
+    /// Each configured remote, asked for its default branch; with `--offline` none.
+    pub(super) fn examine(context: &Context) -> Vec<Examined> {
+        if context.offline {
+            return Vec::new();
+        }
+        let mut settings = context.git_settings();
+        settings.network_limit = settings.network_limit.min(ANSWER_TIME);
+        let Ok(repository) = Repository::open(&Arc::new(settings), &context.cwd) else {
+            return Vec::new();
+        };
+        let names = repository.git().run(["remote"]).answer();
+        let names = names.map(|answer| String::from_utf8_lossy(&answer.stdout).into_owned());
+        names.unwrap_or_default().lines().map(|name| remote(&repository, name)).collect()
+    }
+
+    fn remote(repository: &Repository, name: &str) -> Examined {
+        let asked = Remote::open(repository.git(), name).and_then(|remote| remote.list(&["HEAD"]));
+        let (state, detail) = match asked {
+            Ok(answer) => {
+                let head = answer.head.map(|head| format!("answers; its branch is {head}"));
+                (State::Ok, head.unwrap_or_else(|| "answers; it has no branch yet".to_owned()))
+            }
+            Err(error) => (State::Problem, error.to_string()),
+        };
+        let purpose = "--push, and bases of this repository";
+        Examined { kind: "host", name: format!("remote {name}"), state, detail, purpose }
+    }
+}
