@@ -3,6 +3,7 @@
 
 mod architecture;
 mod build_fixtures;
+mod build_limits;
 #[cfg(feature = "git")]
 mod bump;
 mod cases;

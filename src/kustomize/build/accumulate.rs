@@ -20,6 +20,7 @@ use super::transformers;
 use super::vars::VarSet;
 use super::{finish, openapi, order};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::remote;
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::Resource;
 use crate::kustomize::source_tree::{KustomizationFile, SourceTree, display_directory};
@@ -65,7 +66,11 @@ pub(super) fn build_root(
     let mut context = Context::new(loader, schemas, &limits, diagnostics);
     let root = context.loader.kustomization()?;
     let wants_history = !root.kustomization.build_metadata.is_empty();
-    context.provenance = wants_history.then(Provenance::default);
+    let wants =
+        |option: &str| root.kustomization.build_metadata.iter().any(|given| &**given == option);
+    let kept = [wants("originAnnotations"), wants("transformerAnnotations")];
+    let is_printed = kept.contains(&true);
+    context.provenance = wants_history.then(|| Provenance::of_root(is_printed));
     let target = Target::load(context)?;
     let mut accumulated = target.accumulate(Accumulator::default())?;
     let resources = accumulated.resources.resources_mut();
@@ -77,8 +82,6 @@ pub(super) fn build_root(
     finish::drop_local(resources)?;
     order::sort(resources, target.file.kustomization.sort_options.as_ref())?;
     let options = &target.file.kustomization.build_metadata;
-    let wants = |option: &str| options.iter().any(|given| &**given == option);
-    let kept = [wants("originAnnotations"), wants("transformerAnnotations")];
     finish::clean_annotations(resources, |key| {
         finish::HISTORY.iter().zip(kept).all(|(known, kept)| kept || *known != key)
     });
@@ -181,12 +184,28 @@ impl<'a> Target<'a> {
         paths.iter().try_for_each(|path| self.accumulate_resource(gathered, path))
     }
 
+    /// The annotations of what comes from another repository name its URL and commit, which only
+    /// kustomize knows how to write.
+    fn refuse_remote_history(&self, path: &Located) -> Result<(), BuildError> {
+        let is_printed = self.context.provenance.as_ref().is_some_and(|here| here.is_printed);
+        let is_remote = || {
+            let is_supplied = self.context.loader.tree().remote(path).is_some();
+            is_supplied || remote::is_git_url(path) || remote::is_http_url(path)
+        };
+        if is_printed && is_remote() {
+            let what = "buildMetadata of resources from another repository";
+            return Err(BuildError::unsupported(what).at(path.origin));
+        }
+        Ok(())
+    }
+
     /// A file of resources, or a directory that is built.
     fn accumulate_resource(
         &self,
         gathered: &mut Accumulator,
         path: &Located,
     ) -> Result<(), BuildError> {
+        self.refuse_remote_history(path)?;
         if self.context.loader.find_file(path, path.origin)?.is_none() {
             let loader = self.context.loader.enter(path)?;
             return gathered.merge(self.accumulate_directory(loader, path)?);
@@ -243,6 +262,7 @@ impl<'a> Target<'a> {
         paths: &[Located],
     ) -> Result<(), BuildError> {
         for path in paths {
+            self.refuse_remote_history(path)?;
             let loader = self.context.loader.enter(path)?;
             let below = std::mem::take(gathered);
             *gathered = self.build_directory(loader, Kind::Component, Some(below), path)?;

@@ -32,12 +32,19 @@ pub(crate) struct Provenance {
     directory: String,
     /// The name of the kustomization file.
     pub(super) file: &'static str,
+    /// Whether the annotations are printed, and not only kept while the build runs.
+    pub(super) is_printed: bool,
 }
 
 impl Provenance {
+    /// At the overlay that is built.
+    pub(super) fn of_root(is_printed: bool) -> Self {
+        Self { is_printed, ..Self::default() }
+    }
+
     /// The same for the directory that `path` names.
     pub(super) fn enter(&self, path: &str) -> Self {
-        Self { directory: join(&self.directory, path), file: self.file }
+        Self { directory: join(&self.directory, path), ..self.clone() }
     }
 
     /// Marks `resource` as read from the file that `path` names.

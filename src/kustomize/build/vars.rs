@@ -10,6 +10,7 @@ use super::field_path::{Create, FieldPathError, apply_specs};
 use super::field_spec::FieldSpecs;
 use super::generators::encode_base64;
 use super::go_json;
+use super::limits::Limits;
 use super::lookup::{integer, lookup, split_path};
 use super::shared_values::settle;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
@@ -95,7 +96,7 @@ impl VarSet {
         for var in self.vars.values() {
             values.insert(Text::clone(&var.name.text), value_of(var, resources)?);
         }
-        let mut replacer = Replacer { values, used: BTreeSet::new() };
+        let mut replacer = Replacer { values, used: BTreeSet::new(), limits: context.limits };
         for resource in resources.iter_mut() {
             for spec in specs.iter() {
                 let mut visited = false;
@@ -201,12 +202,13 @@ fn primitive(node: &Node) -> Option<Primitive> {
     }
 }
 
-struct Replacer {
+struct Replacer<'a> {
+    limits: &'a Limits,
     values: BTreeMap<Text, VarValue>,
     used: BTreeSet<Text>,
 }
 
-impl Replacer {
+impl Replacer<'_> {
     fn replace(&mut self, node: &mut Node) -> Result<(), FieldPathError> {
         if node.is_string() {
             return self.replace_in(node);
@@ -233,7 +235,7 @@ impl Replacer {
     /// Every string that is looked at becomes a plain one, whether it holds a var or not.
     fn replace_in(&mut self, node: &mut Node) -> Result<(), FieldPathError> {
         let Value::Scalar(scalar) = &mut node.value else { return Ok(()) };
-        let (value, origin) = self.expand(&scalar.text);
+        let (value, origin) = self.expand(&scalar.text).map_err(FieldPathError::Refused)?;
         let (text, tag) = match value {
             Primitive::Text(text) => (text, Tag::Str),
             Primitive::Int(number) => (Text::from(number.to_string()), Tag::Int),
@@ -246,8 +248,9 @@ impl Replacer {
         Ok(())
     }
 
-    /// A text with its vars replaced. A text that is one var alone takes the var's type.
-    fn expand(&mut self, text: &str) -> (Primitive, Option<Origin>) {
+    /// A text with its vars replaced. A text that is one var alone takes the var's type. In words, why
+    /// not: too much would be written.
+    fn expand(&mut self, text: &str) -> Result<(Primitive, Option<Origin>), String> {
         let mut out: Vec<u8> = Vec::with_capacity(text.len());
         let mut origin = None;
         let mut rest = text.as_bytes();
@@ -259,10 +262,14 @@ impl Replacer {
                 origin = found.as_ref().map(|value| value.origin).or(origin);
                 if name.len() + 3 == text.len() {
                     let unknown = Primitive::Text(Text::from(text));
-                    return (found.map_or(unknown, |value| value.value), origin);
+                    return Ok((found.map_or(unknown, |value| value.value), origin));
                 }
                 match found {
-                    Some(value) => out.extend(value.value.to_text().as_bytes()),
+                    Some(value) => {
+                        let text = value.value.to_text();
+                        self.limits.write_text(text.len())?;
+                        out.extend(text.as_bytes());
+                    }
                     None => out.extend(format!("$({name})").as_bytes()),
                 }
                 rest = &after[name.len() + 2..];
@@ -277,7 +284,7 @@ impl Replacer {
             rest = after.get(1..).unwrap_or_default();
         }
         out.extend(rest);
-        (Primitive::Text(text_of_bytes(out)), origin)
+        Ok((Primitive::Text(text_of_bytes(out)), origin))
     }
 
     fn find(&mut self, name: &str) -> Option<VarValue> {
@@ -329,8 +336,10 @@ mod tests {
             (Text::from("N"), value(Primitive::Int(7))),
             (Text::from("F"), value(Primitive::Float(2_500_000.0))),
         ];
-        let mut replacer = Replacer { values: values.into(), used: BTreeSet::new() };
-        replacer.expand(text).0
+        let limits = Limits::default();
+        let mut replacer =
+            Replacer { values: values.into(), used: BTreeSet::new(), limits: &limits };
+        replacer.expand(text).unwrap().0
     }
 
     #[test]
