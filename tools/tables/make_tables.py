@@ -222,6 +222,10 @@ def merge_tables(kubernetes, kustomization):
         kinds += [(*type_of(entry), name) for entry in schema.get("x-kubernetes-group-version-kind", [])]
     for _, _, name in kinds:
         defs.reach(name)
+    # A schema of a kustomization's own may refer to any definition by its name.
+    named = sorted(name for name, schema in kubernetes["definitions"].items() if schema.get("type", "object") == "object")
+    for name in named:
+        defs.reach(name)
     numbers = defs.classes()
     kinds = sorted((version, kind, numbers[name]) for version, kind, name in kinds)
     scopes = sorted((r["apiVersion"], r["kind"], r["scope"]) for r in kubernetes["resources"] if "scope" in r)
@@ -243,6 +247,8 @@ def merge_tables(kubernetes, kustomization):
     lines += [f"    ({rust(v)}, {rust(k)}, {n})," for v, k, n in kinds]
     lines += ["];", "", "/// Sorted by apiVersion and kind.", "pub(super) static SCOPES: &[(&str, &str, Scope)] = &["]
     lines += [f"    ({rust(v)}, {rust(k)}, {s})," for v, k, s in scopes]
+    lines += ["];", "", "/// Definitions by name, sorted.", "pub(super) static NAMES: &[(&str, u16)] = &["]
+    lines += [f"    ({rust(name)}, {numbers[name]})," for name in named]
     lines += ["];", ""]
     return "\n".join(lines)
 

@@ -282,6 +282,8 @@ impl<'a> Target<'a> {
         let mut context = self.context.with_loader(loader);
         context.provenance = self.context.provenance.as_ref().map(|here| here.enter(path));
         let target = Self::load(context).map_err(|error| error.at(path.origin))?;
+        let root = target.context.loader.root();
+        target.context.schemas.enter(root).map_err(|error| error.at(path.origin))?;
         if target.file.kustomization.file_kind() != expected {
             let message = match expected {
                 Kind::Component => format!("'{path}' is a kustomization, not a component"),

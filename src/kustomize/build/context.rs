@@ -129,6 +129,7 @@ impl<'a> Context<'a> {
 
     fn make_resources(&self, nodes: Vec<crate::kustomize::node::Node>) -> Vec<Resource> {
         let make = |node| {
+            self.schemas.meet(&node);
             let mut resource = Resource::new(node, self.scopes.clone());
             resource.adopt_build_annotations();
             resource

@@ -1,8 +1,10 @@
 //! The `openapi` field: which schema a build merges by.
 //!
 //! Kustomize keeps one schema for the whole build. The root's counts; where it has none, that of the
-//! first kustomization below that has one. Source: kyaml `openapi.SetSchema`, kustomize api
+//! first kustomization below that has one, from where the build enters it. Source: kyaml `openapi.SetSchema`, kustomize api
 //! `krusty/kustomizer.go`, `internal/target/kusttarget.go`.
+
+use std::collections::HashSet;
 
 use super::context::Loader;
 use super::schema::Schemas;
@@ -20,18 +22,19 @@ const BUILTIN_VERSION: &str = "v1.21.2";
 /// not built in, or a version beside a file.
 pub(super) fn schemas_of(root: &Loader<'_>) -> Result<Schemas, BuildError> {
     let file = root.kustomization()?;
-    let found = match own(root, &file.kustomization, false)? {
+    let found = match own(root, &file.kustomization)? {
         Some(schemas) => Some(schemas),
-        None => below(root, &file.kustomization)?,
+        None => below(root, &file.kustomization, &mut HashSet::new())?,
     };
-    Ok(found.unwrap_or_else(Schemas::builtin))
+    let schemas = found.unwrap_or_else(Schemas::builtin);
+    schemas.enter(root.root())?;
+    Ok(schemas)
 }
 
 /// What one kustomization says.
 fn own(
     loader: &Loader<'_>,
     fields: &Kustomization,
-    beside: bool,
 ) -> Result<Option<Schemas>, BuildError> {
     let refuse = |message: String, origin| {
         Err(BuildError::new(BuildErrorKind::Kustomization, message).at(origin))
@@ -42,7 +45,7 @@ fn own(
         }
         (Some(path), None) => {
             let document = read::configuration(loader.load(path)?)?;
-            Schemas::custom(document, beside).map(Some)
+            Schemas::custom(document, loader.root()).map(Some)
         }
         (None, Some(version)) if !version.is_empty() && &**version != BUILTIN_VERSION => {
             let message =
@@ -54,19 +57,28 @@ fn own(
     }
 }
 
-/// What the first kustomization below says, in the order of the build. Directories that cannot be
-/// entered are left for the build to refuse.
-fn below(loader: &Loader<'_>, fields: &Kustomization) -> Result<Option<Schemas>, BuildError> {
-    for path in fields.resources.iter().chain(&fields.components) {
+/// What the first kustomization below says, in the order of the build; each directory is `seen` once.
+/// Directories that cannot be entered are left for the build to refuse.
+fn below(
+    loader: &Loader<'_>,
+    fields: &Kustomization,
+    seen: &mut HashSet<String>,
+) -> Result<Option<Schemas>, BuildError> {
+    let plugins = fields.transformers.iter().chain(&fields.validators);
+    let first = fields.resources.iter().chain(&fields.generators);
+    for path in first.chain(&fields.components).chain(plugins) {
         let is_file = loader.find_file(path, path.origin).is_ok_and(|file| file.is_some());
         let Some(next) = Some(path).filter(|_| !is_file).and_then(|path| loader.enter(path).ok())
         else {
             continue;
         };
+        if !seen.insert(next.root().to_owned()) {
+            continue;
+        }
         let Ok(file) = next.kustomization() else { continue };
-        let found = match own(&next, &file.kustomization, false)? {
+        let found = match own(&next, &file.kustomization)? {
             Some(schemas) => Some(schemas),
-            None => below(&next, &file.kustomization)?,
+            None => below(&next, &file.kustomization, seen)?,
         };
         if found.is_some() {
             return Ok(found);

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Field, ListSchema, Schema};
+use super::{Beside, Field, ListSchema, Schema};
+use crate::kustomize::build::tables;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Value};
 
@@ -16,6 +17,15 @@ pub(crate) struct CustomSchema {
     document: Node,
     /// `(apiVersion, kind)` to the name of the definition.
     kinds: HashMap<(String, String), String>,
+}
+
+/// A type of a custom schema, as OpenAPI writes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CustomType<'s> {
+    schema: &'s CustomSchema,
+    /// Where references lead that the schema does not follow itself.
+    beside: Beside,
+    node: &'s Node,
 }
 
 impl CustomSchema {
@@ -55,45 +65,75 @@ impl CustomSchema {
         scopes
     }
 
+    /// Whether it has a definition that is built in, too.
+    pub(super) fn replaces_builtin_types(&self) -> bool {
+        let definitions = self.document.get("definitions").and_then(Node::as_map);
+        let mut names = definitions.map(|map| map.entries()).unwrap_or_default().iter();
+        names.any(|entry| tables::definition_named(&entry.key.text).is_some())
+    }
+
     /// The type of a kind.
-    pub(super) fn of(&self, api_version: &str, kind: &str) -> Option<Schema<'_>> {
+    pub(super) fn of(
+        &self,
+        api_version: &str,
+        kind: &str,
+        beside: Beside,
+    ) -> Option<Schema<'_>> {
         let name = self.kinds.get(&(api_version.to_owned(), kind.to_owned()))?;
-        let definition = self.document.lookup(&["definitions", name])?;
-        Some(Schema::Custom(self, definition))
+        let node = self.document.lookup(&["definitions", name])?;
+        Some(Schema::Custom(CustomType { schema: self, beside, node }))
     }
+}
 
-    /// What the type `node` says of its field `name`.
-    pub(super) fn field<'s>(&'s self, node: &'s Node, name: &str) -> Option<Field<'s>> {
-        let property = node.lookup(&["properties", name]);
-        let other = || node.get("additionalProperties").filter(|node| node.as_map().is_some());
-        let schema = self.resolve(property.or_else(other)?)?;
-        let strategy = schema.get("x-kubernetes-patch-strategy").and_then(Node::as_str);
-        if strategy.is_some_and(|words| words.split(',').any(|word| word == "merge")) {
-            return Some(Field::List(self.list(schema)));
+impl<'s> CustomType<'s> {
+    /// What the type says of its field `name`.
+    pub(super) fn field(self, name: &str) -> Option<Field<'s>> {
+        let property = self.node.lookup(&["properties", name]);
+        let other = || self.node.get("additionalProperties").filter(|node| node.as_map().is_some());
+        match self.resolve(property.or_else(other)?)? {
+            Schema::Custom(custom) if custom.is_merged() => Some(Field::List(custom.list())),
+            schema => Some(Field::Map(schema)),
         }
-        Some(Field::Map(Schema::Custom(self, schema)))
     }
 
-    fn list<'s>(&'s self, schema: &'s Node) -> ListSchema<'s> {
-        let keys: Vec<&str> = match schema.get("x-kubernetes-list-map-keys").map(|n| &n.value) {
+    fn is_merged(self) -> bool {
+        let strategy = self.node.get("x-kubernetes-patch-strategy").and_then(Node::as_str);
+        strategy.is_some_and(|words| words.split(',').any(|word| word == "merge"))
+    }
+
+    fn list(self) -> ListSchema<'s> {
+        let node = self.node;
+        let keys: Vec<&str> = match node.get("x-kubernetes-list-map-keys").map(|n| &n.value) {
             Some(Value::Seq(keys)) => keys.iter().filter_map(Node::as_str).collect(),
             _ => {
-                let key = schema.get("x-kubernetes-patch-merge-key").and_then(Node::as_str);
+                let key = node.get("x-kubernetes-patch-merge-key").and_then(Node::as_str);
                 key.into_iter().collect()
             }
         };
-        let is_array = schema.get("type").and_then(Node::as_str) == Some("array");
-        let items = schema.get("items").filter(|_| is_array).and_then(|items| self.resolve(items));
-        ListSchema { keys: Cow::Owned(keys), element: items.map(|node| Schema::Custom(self, node)) }
+        let is_array = node.get("type").and_then(Node::as_str) == Some("array");
+        let items = node.get("items").filter(|_| is_array);
+        let element = items.and_then(|items| self.resolve(items));
+        ListSchema { keys: Cow::Owned(keys), element }
     }
 
     /// Follows `$ref`.
-    fn resolve<'s>(&'s self, node: &'s Node) -> Option<&'s Node> {
+    fn resolve(self, node: &'s Node) -> Option<Schema<'s>> {
         let mut at = node;
         for _ in 0..MAX_REFERENCES {
-            let Some(reference) = at.get("$ref").and_then(Node::as_str) else { return Some(at) };
+            let Some(reference) = at.get("$ref").and_then(Node::as_str) else {
+                return Some(Schema::Custom(Self { node: at, ..self }));
+            };
             let name = reference.strip_prefix("#/definitions/")?;
-            at = self.document.lookup(&["definitions", name])?;
+            let own = self.schema.document.lookup(&["definitions", name]);
+            let builtin = || tables::definition_named(name).map(Schema::Builtin);
+            at = match (self.beside, own) {
+                (Beside::Before, own) => match builtin() {
+                    None => own?,
+                    found => return found,
+                },
+                (Beside::Behind, None) => return builtin(),
+                (_, own) => own?,
+            };
         }
         None
     }

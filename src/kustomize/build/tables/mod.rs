@@ -77,6 +77,12 @@ pub(crate) fn definition_of(api_version: &str, kind: &str) -> Option<&'static De
     found.ok().map(|at| definition_at(merge_keys::KINDS[at].2))
 }
 
+/// The built-in definition called `name`, as `$ref` names it behind `#/definitions/`.
+pub(crate) fn definition_named(name: &str) -> Option<&'static Definition> {
+    let found = merge_keys::NAMES.binary_search_by(|row| row.0.cmp(name));
+    found.ok().map(|at| definition_at(merge_keys::NAMES[at].1))
+}
+
 /// Whether objects of `kind` in `api_version` live in a namespace; `None` for a kind that kustomize
 /// does not know, which it treats as namespaced.
 pub(crate) fn is_namespaced(api_version: &str, kind: &str) -> Option<bool> {
@@ -196,6 +202,7 @@ mod tests {
     fn rows_are_sorted_for_the_binary_searches() {
         assert!(merge_keys::KINDS.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)));
         assert!(merge_keys::SCOPES.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)));
+        assert!(merge_keys::NAMES.is_sorted_by(|a, b| a.0 < b.0));
         let sorted = |d: &Definition| d.members.is_sorted_by(|a, b| a.name < b.name);
         assert!(merge_keys::DEFINITIONS.iter().all(sorted));
     }
