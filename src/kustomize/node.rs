@@ -45,6 +45,8 @@ pub enum Style {
     /// Without quotes.
     #[default]
     Plain,
+    /// Behind its tag, which is printed again and decides the type, with quotes or without.
+    Tagged,
     /// `'…'`
     SingleQuoted,
     /// `"…"`
@@ -53,6 +55,14 @@ pub enum Style {
     Literal,
     /// `>`
     Folded,
+}
+
+impl Style {
+    /// Whether the way it is written makes a scalar a string.
+    #[must_use]
+    pub fn is_quoted(self) -> bool {
+        !matches!(self, Self::Plain | Self::Tagged)
+    }
 }
 
 /// A scalar: its text after unquoting, its tag and its style.
@@ -422,7 +432,7 @@ impl Node {
             return;
         };
         if matches!(scalar.tag, Tag::Str | Tag::Unset)
-            && scalar.style == Style::Plain
+            && !scalar.style.is_quoted()
             && is_yaml_1_1_non_string(&scalar.text)
         {
             scalar.style = Style::DoubleQuoted;

@@ -151,19 +151,7 @@ impl<'t, 's> Converter<'t, 's> {
     }
 
     fn items(&self, id: SyntaxId) -> Result<Vec<Node>, BuildError> {
-        let is_flow = self.tree.node(id).is_flow;
-        let item = |id: &SyntaxId| {
-            let mut item = self.node(*id)?;
-            // In brackets nothing is null with its tag only, which is not kept.
-            if is_flow
-                && self.tree.node(*id).tag.as_deref() == Some("!!null")
-                && let Some(scalar) = item.as_scalar_mut()
-            {
-                scalar.text = Text::from("null");
-            }
-            Ok(item)
-        };
-        self.tree.children(id).iter().map(item).collect()
+        self.tree.children(id).iter().map(|item| self.node(*item)).collect()
     }
 
     /// The scalar that is a key.
@@ -192,7 +180,7 @@ impl<'t, 's> Converter<'t, 's> {
             Some("!") if self.rules == Rules::Kustomization => (Tag::Str, style),
             None | Some("!") => (self.implicit_tag(text, style), style),
             // Such a tag is written again, so the style does not decide the type.
-            Some(tag) => (self.explicit_tag(id, tag, text)?, Style::Plain),
+            Some(tag) => (self.explicit_tag(id, tag, text)?, Style::Tagged),
         };
         if tag == Tag::Binary && self.rules == Rules::Kustomization {
             return self.binary(id, text);

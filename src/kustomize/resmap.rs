@@ -17,6 +17,12 @@ fn key_of(id: &ResourceId) -> Key {
     (Text::clone(&id.api_version), Text::clone(&id.kind), Text::clone(&id.name), namespace)
 }
 
+fn registered_already(resource: &Resource) -> BuildError {
+    let id = resource.current_id();
+    let message = format!("may not add resource with an already registered id: {id}");
+    BuildError::new(BuildErrorKind::Conflict, message).at(resource.origin)
+}
+
 /// Resources in the order they were loaded.
 #[derive(Clone, Debug, Default)]
 pub struct ResMap {
@@ -73,11 +79,7 @@ impl ResMap {
             resources.iter().map(|resource| key_of(&resource.current_id())).collect()
         });
         if !known.insert(key_of(&id)) {
-            return Err(BuildError::new(
-                BuildErrorKind::Conflict,
-                format!("may not add resource with an already registered id: {id}"),
-            )
-            .at(resource.origin));
+            return Err(registered_already(&resource));
         }
         self.resources.push(resource);
         Ok(())
@@ -98,6 +100,18 @@ impl ResMap {
         }
         self.known = Some(known);
         Ok(())
+    }
+
+    /// Refuses two resources of one identity.
+    ///
+    /// # Errors
+    /// [`BuildErrorKind::Conflict`] at the later one.
+    pub fn check_identities(&self) -> Result<(), BuildError> {
+        let mut known = HashSet::with_capacity(self.resources.len());
+        match self.resources.iter().find(|resource| !known.insert(key_of(&resource.current_id()))) {
+            None => Ok(()),
+            Some(resource) => Err(registered_already(resource)),
+        }
     }
 
     /// Adds all of `other` at the end (`AppendAll`).

@@ -262,13 +262,23 @@ impl Resource {
         self.node.get("metadata")?.get(key).filter(|value| !value.is_null()).and_then(Node::as_text)
     }
 
+    /// The `apiVersion` of its identities: kustomize takes it apart and puts it together again, which
+    /// drops the slash behind an empty group.
+    fn id_api_version(&self) -> Text {
+        let text = self.node.get("apiVersion").and_then(Node::as_text);
+        match text.map(|text| (text, text.strip_prefix('/'))) {
+            None => Text::default(),
+            Some((text, None)) => Text::clone(text),
+            Some((_, Some(version))) => Text::from(version),
+        }
+    }
+
     /// The identity it has now (`CurId`).
     #[must_use]
     pub fn current_id(&self) -> ResourceId {
         let text = |key: &str| self.node.get(key).and_then(Node::as_text).cloned();
         let metadata = |key: &str| self.metadata_field(key).cloned();
-        let (api_version, kind) =
-            (text("apiVersion").unwrap_or_default(), text("kind").unwrap_or_default());
+        let (api_version, kind) = (self.id_api_version(), text("kind").unwrap_or_default());
         ResourceId {
             cluster_scoped: self.scopes.is_cluster_scoped(&api_version, &kind),
             api_version,
@@ -281,7 +291,7 @@ impl Resource {
     /// The identities it had, oldest first (`PrevIds`); group and version are the current ones.
     #[must_use]
     pub fn previous_resource_ids(&self) -> Vec<ResourceId> {
-        let api_version = Text::from(self.api_version());
+        let api_version = self.id_api_version();
         self.previous_ids
             .iter()
             .map(|previous| ResourceId {
@@ -300,7 +310,7 @@ impl Resource {
         match self.previous_ids.first() {
             None => self.current_id(),
             Some(first) => ResourceId {
-                api_version: Text::from(self.api_version()),
+                api_version: self.id_api_version(),
                 kind: Text::clone(&first.kind),
                 name: Text::clone(&first.name),
                 namespace: Text::clone(&first.namespace),

@@ -74,12 +74,13 @@ pub(super) fn build_root(
     let target = Target::load(context)?;
     let mut accumulated = target.accumulate(Accumulator::default())?;
     let resources = accumulated.resources.resources_mut();
-    check_histories(resources)?;
     add_name_suffixes(resources)?;
+    check_histories(resources)?;
     fix_references(resources, &accumulated.config.name_reference)?;
     let specs = &accumulated.config.var_reference;
     accumulated.vars.resolve(resources, specs, &target.context)?;
-    finish::drop_local(resources)?;
+    finish::drop_local(&mut accumulated.resources)?;
+    let resources = accumulated.resources.resources_mut();
     order::sort(resources, target.file.kustomization.sort_options.as_ref())?;
     let options = &target.file.kustomization.build_metadata;
     finish::clean_annotations(resources, |key| {

@@ -23,7 +23,7 @@ pub(super) fn print(node: &Node) -> Option<String> {
 fn print_map(map: &Map, indent: usize, out: &mut String) -> Option<()> {
     for entry in map.entries() {
         let key = &entry.key;
-        if key.style != Style::Plain {
+        if key.style.is_quoted() {
             return None;
         }
         out.push_str(&" ".repeat(indent));
@@ -81,7 +81,7 @@ fn print_behind(scalar: &Scalar, out: &mut String) -> Option<()> {
 fn scalar_text(scalar: &Scalar) -> Option<String> {
     let text = &scalar.text;
     match scalar.style {
-        Style::Plain => plain_text(scalar),
+        Style::Plain | Style::Tagged => plain_text(scalar),
         Style::SingleQuoted if !text.contains('\n') => {
             Some(format!("'{}'", text.replace('\'', "''")))
         }

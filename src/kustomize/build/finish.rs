@@ -5,6 +5,7 @@
 
 use crate::kustomize::error::BuildError;
 use crate::kustomize::read::check_metadata;
+use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::{BUILD_ANNOTATION_PREFIX, Resource};
 
 /// The annotation that keeps a resource out of the output, unless it is `false`.
@@ -40,11 +41,15 @@ const INTERNAL: [&str; 15] = [
 /// Removes resources that are empty, or configuration for local programs only.
 ///
 /// # Errors
-/// For a resource that has lost its kind or name.
-pub(super) fn drop_local(resources: &mut Vec<Resource>) -> Result<(), BuildError> {
+/// For a resource that has lost its kind or name, and for two of one identity.
+pub(super) fn drop_local(resmap: &mut ResMap) -> Result<(), BuildError> {
+    let resources = resmap.resources_mut();
     resources.retain(|resource| !resource.node.is_nil_or_empty());
     resources.iter().try_for_each(|resource| check_metadata(&resource.node))?;
-    resources.retain(|resource| {
+    // What is kept is told by its identity from what is not: a local resource that has the identity of
+    // another is in the way of it, too.
+    resmap.check_identities()?;
+    resmap.resources_mut().retain(|resource| {
         resource.annotation(LOCAL_CONFIG).is_none_or(|value| &**value == "false")
     });
     Ok(())

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::kustomize::node::{Node, Scalar, Style, Tag, Value};
+use crate::kustomize::node::{Node, Scalar, Tag, Value};
 use crate::yaml::scalar::{Resolved, Rules, resolve, timestamp};
 
 /// Adds `text` as a JSON string with Go's escapes, those for HTML included.
@@ -114,7 +114,7 @@ pub(crate) fn write_node(out: &mut String, node: &Node, numbers: Numbers) -> Res
 
 fn write_scalar(out: &mut String, scalar: &Scalar, numbers: Numbers) -> Result<(), String> {
     let resolved = match scalar.tag {
-        Tag::Unset if scalar.style != Style::Plain => Resolved::Str,
+        Tag::Unset if scalar.style.is_quoted() => Resolved::Str,
         Tag::Unset | Tag::Bool | Tag::Int | Tag::Float => resolve(&scalar.text, Rules::Resource),
         Tag::Null => Resolved::Null,
         Tag::Timestamp => Resolved::Timestamp,

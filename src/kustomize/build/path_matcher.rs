@@ -253,7 +253,7 @@ fn printed(node: &Node) -> String {
     match style {
         Style::SingleQuoted => format!("'{}'", text.replace('\'', "''")),
         Style::DoubleQuoted => format!("\"{text}\""),
-        Style::Plain if *tag == Tag::Null && text.is_empty() => "null".to_owned(),
+        Style::Plain | Style::Tagged if *tag == Tag::Null && text.is_empty() => "null".to_owned(),
         _ => text.trim().to_owned(),
     }
 }

@@ -19,7 +19,7 @@ use super::replicas::set_replicas;
 use super::secret::secret;
 use super::value_add::{ValueAdd, add_values};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::Node;
+use crate::kustomize::node::{Node, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::read;
 use crate::kustomize::resmap::ResMap;
@@ -111,9 +111,15 @@ pub(super) fn validate(
     };
     let history = histories(resources);
     transform(resources, plugin, context)?;
-    let after = resources.resources().iter().map(without_validation);
-    if history == histories(resources) && before.iter().eq(after.collect::<Vec<_>>().iter()) {
+    let mut after: Vec<Node> = resources.resources().iter().map(without_validation).collect();
+    if history == histories(resources) && before == after {
         return Ok(());
+    }
+    // Kustomize takes a value for changed where it was read and is written again.
+    after.iter_mut().zip(&before).for_each(|(after, before)| adopt_origins(after, before));
+    if history == histories(resources) && before == after {
+        let what = "a validator that writes what is there";
+        return Err(BuildError::unsupported(what).at(plugin.origin));
     }
     let message = format!("validator {} changed a resource, which it must not", plugin.name());
     Err(BuildError::new(BuildErrorKind::Transformer, message).at(plugin.origin))
@@ -129,6 +135,22 @@ fn without_validation(resource: &Resource) -> Node {
         metadata.map(|metadata| metadata.remove("labels"));
     }
     node
+}
+
+/// Gives the values of `node` that are those of `known` their origins.
+fn adopt_origins(node: &mut Node, known: &Node) {
+    node.origin = known.origin;
+    match (&mut node.value, &known.value) {
+        (Value::Map(map), Value::Map(known)) => {
+            for (entry, known) in map.entries_mut().iter_mut().zip(known.entries()) {
+                adopt_origins(&mut entry.value, &known.value);
+            }
+        }
+        (Value::Seq(items), Value::Seq(known)) => {
+            items.iter_mut().zip(known).for_each(|(item, known)| adopt_origins(item, known));
+        }
+        _ => {}
+    }
 }
 
 /// The configuration of a builtin plugin.

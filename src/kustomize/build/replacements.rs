@@ -293,7 +293,7 @@ impl Copier<'_> {
             let shares =
                 self.write_at(resources, at, path, target.options.as_ref()).map_err(|failure| {
                     match failure {
-                        Failure::Unwritable => BuildError::unsupported(UNWRITABLE).at(place),
+                        Failure::Unsupported(what) => BuildError::unsupported(what).at(place),
                         Failure::Reason(reason) => {
                             let id = resources[at].current_id();
                             refuse(format!("replacement target `{path}` of {id}: {reason}"), place)
@@ -320,11 +320,15 @@ impl Copier<'_> {
         let value = self.value(resources)?;
         let create = options.filter(|options| options.create).map(|_| MadeKind::of(&value));
         let node = &mut resources[at].node;
-        if structured_data::write(node, &value, &path, create).map_err(|_| Failure::Unwritable)? {
+        if structured_data::write(node, &value, &path, create).map_err(|_| Failure::Unsupported(UNWRITABLE))? {
             self.limits.write(&value, 0)?;
             return Ok(false);
         }
         drop(value);
+        if resources[at].has_build_annotations() && is_annotations(&path) {
+            return Err(Failure::Unsupported("a replacement of the annotations of this object"));
+        }
+        let node = &mut resources[at].node;
         // All places are there before the first is written, also where they are in the source.
         let matched = path_matcher::find(node, &path, create, self.origin)?;
         if matched.count == 0 {
@@ -371,9 +375,16 @@ impl Copier<'_> {
     }
 }
 
+/// Whether the path leads to all annotations, where kustomize keeps what it remembers.
+fn is_annotations(path: &[String]) -> bool {
+    path == ["metadata"] || path == ["metadata", "annotations"]
+}
+
 /// Why a value was not written.
 enum Failure {
-    Unwritable,
+    /// What only kustomize can write.
+    Unsupported(&'static str),
+    /// Any other reason, in words.
     Reason(String),
 }
 

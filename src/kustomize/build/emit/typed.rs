@@ -33,6 +33,7 @@ pub(crate) fn typed_in(scalar: &Scalar, layout: Layout) -> Result<Typed<'_>, Bui
     if layout == Layout::Flow {
         // In braces and brackets these two need quotes.
         match scalar.tag {
+            _ if scalar.style == Style::Tagged => {}
             Tag::Null | Tag::Unset if text.is_empty() => return Ok(Typed::Str("".into())),
             Tag::Timestamp if text.contains(':') => return string(text),
             _ => {}
@@ -40,7 +41,7 @@ pub(crate) fn typed_in(scalar: &Scalar, layout: Layout) -> Result<Typed<'_>, Bui
         return typed_by(scalar, Rules::Resource);
     }
     let is_block = matches!(scalar.style, Style::Literal | Style::Folded)
-        || (scalar.style == Style::Plain && text.contains('\n'));
+        || (!scalar.style.is_quoted() && text.contains('\n'));
     if is_block && block_is_allowed(text) {
         if text.starts_with('\t') {
             let message = "a block of text that begins with a TAB cannot be read again";
@@ -64,7 +65,7 @@ pub(super) fn block_is_allowed(text: &str) -> bool {
 
 /// Whether a key is read as the merge key when the object is read again.
 pub(super) fn is_merge_key(key: &Scalar) -> bool {
-    &*key.text == "<<" && key.style == Style::Plain
+    &*key.text == "<<" && !key.style.is_quoted()
 }
 
 /// Whether a key is a string when the object is read again.
@@ -72,7 +73,7 @@ pub(crate) fn is_string_key(key: &Scalar) -> bool {
     match key.tag {
         _ if is_merge_key(key) => false,
         Tag::Str => true,
-        _ if key.style != Style::Plain => true,
+        _ if key.style.is_quoted() => true,
         Tag::Unset => resolve(&key.text, Rules::Resource) == Resolved::Str,
         _ => false,
     }
@@ -84,7 +85,7 @@ pub(crate) fn is_string_key(key: &Scalar) -> bool {
 /// As [`typed_in`].
 pub(crate) fn typed_by(scalar: &Scalar, rules: Rules) -> Result<Typed<'_>, BuildError> {
     let text = &*scalar.text;
-    let is_quoted = scalar.style != Style::Plain || text.contains('\n');
+    let is_quoted = scalar.style.is_quoted() || text.contains('\n');
     match scalar.tag {
         Tag::Binary => return binary(text),
         Tag::Str | Tag::Merge => return string(text),

@@ -272,7 +272,15 @@ impl<'s> Walker<'s> {
         let field = schema.element.map(super::Field::Map);
         let merged = match (dest, patch) {
             (Some(dest), Some(patch)) if dest == patch => {
-                self.walk(Sources::Same(lists.arena.take(dest)), field)?
+                let node = lists.arena.take(dest);
+                // A deleted element stays in the list, without its directive, where its keys do not
+                // find it again.
+                let left = node.get("$patch").is_some().then(|| without_directive(&node));
+                let merged = self.walk(Sources::Same(node), field)?;
+                if let Some(left) = left.filter(|_| merged.is_none()) {
+                    lists.arena.nodes[dest] = left;
+                }
+                merged
             }
             _ => {
                 let patch = patch.map(|id| lists.arena.take(id));
@@ -300,6 +308,14 @@ impl<'s> Walker<'s> {
         lists.arena.nodes[id] = node;
         Ok(Some(id))
     }
+}
+
+fn without_directive(node: &Node) -> Node {
+    let mut node = node.clone();
+    if let Some(map) = node.as_map_mut() {
+        map.remove("$patch");
+    }
+    node
 }
 
 /// Makes sure that the keys are set.
