@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::time::{Duration, Instant};
 
 use overlay::discover::DiskFiles;
 use overlay::kustomize::{BuildErrorKind, SourceTree, build};
@@ -30,10 +29,8 @@ fn file(path: &str, text: impl Into<String>) -> (String, String) {
 }
 
 fn require_refusal(files: &[(String, String)], words: &str) {
-    let start = Instant::now();
     let refusal = built(files, BTreeMap::new()).unwrap_err();
     assert!(refusal.contains(words), "{refusal}");
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  a: b\n";
@@ -52,20 +49,20 @@ fn components_that_list_the_next_one_twice_are_counted() {
         })
         .collect();
     files.push(file("root/kustomization.yaml", "components: [../c0]\n"));
-    require_refusal(&files, "more than 20000 kustomizations");
+    require_refusal(&files, "more than 5000 kustomizations");
 }
 
 #[test]
 fn directories_without_resources_that_list_the_next_one_twice_are_counted() {
     let mut files: Vec<_> = (0..40)
         .map(|level| {
-            let text = format!("resources: [../b{0}, ../b{0}]\nnamespace: n\n", level + 1);
+            let text = format!("resources: [../b{0}, ../b{0}]\nnamespace: ns\n", level + 1);
             file(&format!("b{level}/kustomization.yaml"), text)
         })
         .collect();
-    files.push(file("b40/kustomization.yaml", "namespace: n\n"));
+    files.push(file("b40/kustomization.yaml", "namespace: ns\n"));
     files.push(file("root/kustomization.yaml", "resources: [../b0]\n"));
-    require_refusal(&files, "more than 20000 kustomizations");
+    require_refusal(&files, "more than 5000 kustomizations");
 }
 
 #[test]
@@ -117,7 +114,7 @@ fn a_path_that_would_nest_without_end_is_refused() {
 
 #[test]
 fn origins_of_a_remote_base_are_left_to_kustomize() {
-    const URL: &str = "https://example.com/org/repo//base?ref=v1";
+    const URL: &str = "https://github.com/org/repo//base?ref=v1";
     let root = format!("resources: ['{URL}']\nbuildMetadata: [BUILD_METADATA]\n");
     let build_with = |option: &str| {
         let files = [
@@ -130,5 +127,4 @@ fn origins_of_a_remote_base_are_left_to_kustomize() {
     for option in ["originAnnotations", "transformerAnnotations"] {
         assert!(build_with(option).unwrap_err().starts_with("unsupported: buildMetadata"));
     }
-    assert!(build_with("managedByLabel").unwrap().contains("managed-by: kustomize-v5.8.1"));
 }

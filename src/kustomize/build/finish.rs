@@ -20,7 +20,7 @@ const FOREIGN: [&str; 3] =
     ["config.kubernetes.io/path", "config.kubernetes.io/index", "config.k8s.io/id"];
 
 /// Annotations of kyaml and kustomize that are not printed, behind [`BUILD_ANNOTATION_PREFIX`].
-const INTERNAL: [&str; 15] = [
+const INTERNAL: [&str; 16] = [
     "previousKinds",
     "previousNames",
     "prefixes",
@@ -36,6 +36,7 @@ const INTERNAL: [&str; 15] = [
     "seqindent",
     "id",
     "annotations-migration-resource-id",
+    "helm-generated",
 ];
 
 /// Removes resources that are empty, or configuration for local programs only.

@@ -13,7 +13,7 @@ use crate::yaml::tree::MAX_DEPTH;
 pub(super) const MAX_KUSTOMIZATIONS: usize = 5_000;
 
 /// The most values, or 64 bytes of text, that replacements, copies and vars of one build may write.
-pub(super) const MAX_WRITTEN: usize = 4_000_000;
+pub(super) const MAX_WRITTEN: usize = 1_000_000;
 
 /// The most parts that a path of fields may have.
 pub(super) const MAX_PATH: usize = 256;

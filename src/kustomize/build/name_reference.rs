@@ -47,12 +47,17 @@ pub(crate) fn fix_references(
     Ok(())
 }
 
-/// Kustomize compares the version before and after, and takes a null for a text that has changed.
+/// Kustomize compares the version with that of the identity, where a null is a text, and a slash
+/// behind an empty group is gone.
 fn check_api_version(node: &Node) -> Result<(), BuildError> {
     match node.get("apiVersion") {
         Some(null) if null.is_null() && null.as_text().is_some_and(|text| !text.is_empty()) => {
             let message = "apiVersion must not be null";
             Err(BuildError::new(BuildErrorKind::Transformer, message).at(null.origin))
+        }
+        Some(version) if version.as_text().is_some_and(|text| text.starts_with('/')) => {
+            let message = "apiVersion must not begin with a slash";
+            Err(BuildError::new(BuildErrorKind::Transformer, message).at(version.origin))
         }
         _ => Ok(()),
     }

@@ -12,6 +12,9 @@ use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::Resource;
 use crate::kustomize::types::Located;
 
+/// Marks what helm made, which gets no namespace.
+const HELM_GENERATED: &str = "internal.config.kubernetes.io/helm-generated";
+
 /// Which subjects of role bindings get the namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum RoleBindingSubjects {
@@ -60,7 +63,9 @@ impl NamespaceTransformer<'_> {
             return Ok(());
         }
         for resource in resmap.resources_mut() {
-            if !resource.node.is_nil_or_empty() {
+            let is_left_to_helm =
+                resource.annotation(HELM_GENERATED).is_some_and(|text| &**text == "true");
+            if !resource.node.is_nil_or_empty() && !is_left_to_helm {
                 resource.store_previous_id();
                 self.transform_resource(resource)?;
             }
@@ -86,9 +91,10 @@ impl NamespaceTransformer<'_> {
                 BuildError::new(BuildErrorKind::Transformer, message).at(self.namespace.origin)
             })?;
         }
+        let is_core = resource.api_version() == "v1";
         let is_plain = |spec: &&FieldSpec| match &*spec.path {
             "metadata/namespace" => false,
-            "metadata/name" => &*id.api_version == "v1",
+            "metadata/name" => is_core,
             "subjects/namespace" => !(is_binding && is_role_binding(&spec.kind)),
             _ => true,
         };

@@ -32,10 +32,7 @@ pub(super) fn schemas_of(root: &Loader<'_>) -> Result<Schemas, BuildError> {
 }
 
 /// What one kustomization says.
-fn own(
-    loader: &Loader<'_>,
-    fields: &Kustomization,
-) -> Result<Option<Schemas>, BuildError> {
+fn own(loader: &Loader<'_>, fields: &Kustomization) -> Result<Option<Schemas>, BuildError> {
     let refuse = |message: String, origin| {
         Err(BuildError::new(BuildErrorKind::Kustomization, message).at(origin))
     };

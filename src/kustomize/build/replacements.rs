@@ -320,7 +320,9 @@ impl Copier<'_> {
         let value = self.value(resources)?;
         let create = options.filter(|options| options.create).map(|_| MadeKind::of(&value));
         let node = &mut resources[at].node;
-        if structured_data::write(node, &value, &path, create).map_err(|_| Failure::Unsupported(UNWRITABLE))? {
+        if structured_data::write(node, &value, &path, create)
+            .map_err(|_| Failure::Unsupported(UNWRITABLE))?
+        {
             self.limits.write(&value, 0)?;
             return Ok(false);
         }

@@ -73,12 +73,7 @@ impl CustomSchema {
     }
 
     /// The type of a kind.
-    pub(super) fn of(
-        &self,
-        api_version: &str,
-        kind: &str,
-        beside: Beside,
-    ) -> Option<Schema<'_>> {
+    pub(super) fn of(&self, api_version: &str, kind: &str, beside: Beside) -> Option<Schema<'_>> {
         let name = self.kinds.get(&(api_version.to_owned(), kind.to_owned()))?;
         let node = self.document.lookup(&["definitions", name])?;
         Some(Schema::Custom(CustomType { schema: self, beside, node }))
