@@ -200,7 +200,9 @@ fn run(cli: Cli, environment: Environment) -> Exit {
     let name = cli.command.name();
     let progress = ui.shows_progress().then(|| {
         let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
-        Arc::new(progress::StderrProgress::start(name, is_terminal)) as Arc<dyn Progress>
+        let wants_steps = cli.global.verbose;
+        Arc::new(progress::StderrProgress::start(name, is_terminal, wants_steps))
+            as Arc<dyn Progress>
     });
     let panic = record_panics();
     let thread = std::thread::Builder::new().name("overlay".into()).stack_size(STACK_BYTES);

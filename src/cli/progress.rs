@@ -1,10 +1,11 @@
 //! How far long work has gone, on standard error: a line that is written over on a terminal, and now and
-//! then a line of its own elsewhere. Work that ends soon says nothing.
+//! then a line of its own elsewhere. Work that ends soon says nothing; `--verbose` tells every step.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::ops::parallel::Progress;
+use crate::report::escape_control;
 use crate::ui::print_stderr;
 
 /// Work that takes no longer is not spoken of, on a terminal either.
@@ -21,14 +22,16 @@ const SELDOM: Duration = Duration::from_secs(5);
 pub(crate) struct StderrProgress {
     command: &'static str,
     is_terminal: bool,
+    wants_steps: bool,
     started: Instant,
     told: Mutex<Option<Instant>>,
 }
 
 impl StderrProgress {
-    /// For the command of that name, from now on.
-    pub(crate) fn start(command: &'static str, is_terminal: bool) -> Self {
-        Self { command, is_terminal, started: Instant::now(), told: Mutex::default() }
+    /// For the command of that name, from now on; each step is told where `wants_steps`.
+    pub(crate) fn start(command: &'static str, is_terminal: bool, wants_steps: bool) -> Self {
+        let (started, told) = (Instant::now(), Mutex::default());
+        Self { command, is_terminal, wants_steps, started, told }
     }
 
     /// Whether it is time to say something again; then it counts as said.
@@ -47,6 +50,15 @@ impl StderrProgress {
 }
 
 impl Progress for StderrProgress {
+    fn wants_steps(&self) -> bool {
+        self.wants_steps
+    }
+
+    fn say(&self, step: &str) {
+        let clear = if self.is_terminal { "\r\u{1b}[K" } else { "" };
+        print_stderr(&format!("{clear}{}: {}\n", self.command, escape_control(step)));
+    }
+
     fn step(&self, done: usize, total: usize) {
         if !self.is_due(Instant::now()) {
             return;
@@ -69,7 +81,7 @@ mod tests {
 
     #[test]
     fn short_work_says_nothing_and_long_work_now_and_then() {
-        let progress = StderrProgress::start("build", false);
+        let progress = StderrProgress::start("build", false, false);
         let at = |millis| progress.started + Duration::from_millis(millis);
         assert!(!progress.is_due(at(4900)));
         assert!(progress.is_due(at(5100)));

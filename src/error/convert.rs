@@ -129,6 +129,7 @@ impl From<RenderError> for Error {
             | RenderError::Process(ProcessError::NotStarted { .. }) => {
                 Self::new(codes::RENDERER_MISSING, message)
             }
+            RenderError::NotAllowed => Self::new(codes::NOT_BUILDABLE, message),
             RenderError::Remote { file, line, .. } => {
                 let line = usize::try_from(line).ok().filter(|line| *line > 0);
                 let location = Location { file, line, column: None };

@@ -9,6 +9,7 @@ mod fields;
 pub(super) mod reach;
 mod removals;
 mod several;
+mod unseen;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,7 +25,7 @@ use crate::kustomize::{
     FieldPath, Files, ImageUse, Resource, SourceTree, Step, UseKind, find_image_uses,
 };
 use crate::plan::{self, ImagesEntry, Note, Plan, PlanError, layer};
-use crate::report::change::{ChangeReport, Delivered, FileReport, OverlayReport, Status};
+use crate::report::change::{ChangeReport, Delivered, FileReport, OverlayReport, Proof, Status};
 use crate::verify::{Effect, measure_effect, verify_fields, verify_pins};
 use crate::write::{NewText, write_texts};
 use crate::yaml;
@@ -118,6 +119,10 @@ pub(crate) fn run_change(
     reach::note_users(files, editable, &mut overlays)?;
     if write == Write::Files && !texts.is_empty() {
         write_texts(files.root(), &texts)?;
+        context.say(|| {
+            let names: Vec<&str> = texts.iter().map(|text| &*text.path).collect();
+            format!("written: {}", names.join(", "))
+        });
     }
     let dry_run = write == Write::Nothing;
     Ok(ChangeReport { dry_run, overlays, delivered: Delivered::default() })
@@ -291,6 +296,7 @@ fn prove(
 ) -> Result<OverlayReport, Error> {
     let overlay = &planned.overlay;
     let mut notes = planned.notes.clone();
+    notes.extend(unproven_note(overlay).filter(|_| !texts.is_empty()));
     let (mut effect, mut findings) = (Effect::default(), Delta::default());
     if !texts.is_empty() {
         let (tree, after) = overlay.build_with(texts).map_err(breaks_build)?;
@@ -301,6 +307,7 @@ fn prove(
         };
         findings = overlay.findings_delta(&tree, &after);
         notes.extend(consequences::budgets(context, overlay, &tree, &after));
+        context.say(|| proven_step(planned, &effect));
     }
     let status = match (planned.plan.edits.is_empty(), planned.matched) {
         (false, _) => Status::Changed,
@@ -320,6 +327,28 @@ fn prove(
         affects: Vec::new(),
         moved: None,
     })
+}
+
+/// Said of an overlay of which nothing could be rendered.
+fn unproven_note(overlay: &LoadedOverlay<'_>) -> Option<Note> {
+    let message = format!(
+        "{}: nothing of it could be rendered, so that the edit is not proven",
+        overlay.path
+    );
+    (overlay.proof == Proof::None).then_some(Note { code: "unproven", message })
+}
+
+/// What was proven, and where the edits stand, as `--verbose` tells it.
+fn proven_step(planned: &Planned<'_>, effect: &Effect) -> String {
+    let overlay = &planned.overlay;
+    let place = |p: &plan::Placement| format!("{}:{} ({})", p.file, p.line, p.kind.word());
+    let places: Vec<String> = planned.plan.placements.iter().map(place).collect();
+    let (fields, proof) = (effect.changes.len(), overlay.proof.word());
+    format!(
+        "{}: proof {proof}: {fields} fields differ, as asked; placed at {}",
+        overlay.path,
+        places.join(", ")
+    )
 }
 
 fn breaks_build(error: Error) -> Error {

@@ -43,6 +43,9 @@ pub(super) fn run_as(
     request: &EditRequest,
     command: &str,
 ) -> Result<Report, Error> {
+    if request.no_proof {
+        context.go_on_unproven();
+    }
     if let (Some(delivery), false) = (&request.delivery, request.dry_run) {
         let delivered = deliver::run(context, &request.overlays, &request.change, delivery)?;
         return Ok(delivered.into_report(command));

@@ -76,6 +76,7 @@ pub struct Context {
     remotes: std::sync::Arc<remote_bases::Remotes>,
     settings: OnceLock<Settings>,
     boundary: OnceLock<PathBuf>,
+    goes_on_unproven: OnceLock<()>,
     external: OnceLock<Result<ExternalKustomize, Error>>,
 }
 
@@ -83,6 +84,16 @@ impl Context {
     /// A context that works in `cwd`, an absolute path, with defaults for all else.
     pub fn new(cwd: PathBuf, environment: Environment) -> Self {
         Self { cwd, environment, ..Self::default() }
+    }
+
+    /// `--no-proof`: where nothing can render an overlay, the edit goes on without a proof.
+    pub(crate) fn go_on_unproven(&self) {
+        let _ = self.goes_on_unproven.set(());
+    }
+
+    /// Whether an edit goes on where nothing can render its overlay.
+    pub(crate) fn goes_on_unproven(&self) -> bool {
+        self.goes_on_unproven.get().is_some()
     }
 
     /// The directories that the user named, relative to their one boundary, and its files.

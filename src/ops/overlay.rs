@@ -61,10 +61,21 @@ impl<'a> LoadedOverlay<'a> {
             without: Without::default(),
         };
         overlay.before = match overlay.render_with(&[]) {
-            Err(error) if error.code() == codes::REMOTE_BASE => overlay.render_partly()?,
-            rendered => rendered?,
+            Err(error) => overlay.render_less(error)?,
+            Ok(rendered) => rendered,
         };
+        context.say(|| overlay.described());
         Ok(overlay)
+    }
+
+    fn described(&self) -> String {
+        let (files, resources) = (self.tree.files().count(), self.before.resources.len());
+        let layers = self.tree.kustomizations().count();
+        format!(
+            "{}: {files} files of {layers} kustomizations, {resources} resources rendered, proof {}",
+            self.path,
+            self.proof.word()
+        )
     }
 
     /// What it renders with `edits`: paths relative to the boundary and their new texts.
@@ -84,7 +95,10 @@ impl<'a> LoadedOverlay<'a> {
         edits: &[(String, String)],
     ) -> Result<(SourceTree, Rendered), Error> {
         let tree = self.tree_with(edits)?;
-        let rendered = self.context.render(&tree, tree.overlay())?.rendered;
+        let rendered = match self.without {
+            Without::Everything => Rendered::default(),
+            _ => self.context.render(&tree, tree.overlay())?.rendered,
+        };
         Ok((tree, rendered))
     }
 
@@ -126,6 +140,9 @@ impl<'a> LoadedOverlay<'a> {
             let place = Location::at(self.file.clone(), error.line as usize, error.column as usize);
             Error::new(codes::BUILD_BROKEN, error.message).at(place)
         })?;
+        if self.without == Without::Everything {
+            return Ok(Rendered::default());
+        }
         let tree = self.tree_with(&[(self.file.clone(), text)])?;
         Ok(self.context.render_unprinted(&tree, tree.overlay())?.rendered)
     }
@@ -188,21 +205,47 @@ impl<'a> LoadedOverlay<'a> {
         &self.tree
     }
 
-    fn render_partly(&mut self) -> Result<Rendered, Error> {
-        self.proof = Proof::Partial;
-        self.unknown = Without::references(&self.tree);
-        let mut reason = None;
-        for without in Without::LEVELS {
-            self.without = without;
-            match self.render_with(&[]) {
+    /// What can be rendered where all of it cannot, because of `error`: without its remote bases, and
+    /// where the edit goes on unproven, without whatever is in the way.
+    fn render_less(&mut self, error: Error) -> Result<Rendered, Error> {
+        let unrenderable = [codes::NOT_BUILDABLE, codes::REMOTE_BASE, codes::RENDERER_MISSING];
+        if !unrenderable.contains(&error.code()) {
+            return Err(error);
+        }
+        let error = match error.code() {
+            codes::REMOTE_BASE => match self.render_levels(&Without::LEVELS) {
                 Ok(rendered) => return Ok(rendered),
-                Err(error) => reason = Some(error),
+                Err(reason) => self.nothing_without_remotes(&reason),
+            },
+            _ => error,
+        };
+        if !self.context.goes_on_unproven() {
+            return Err(error.hint("--no-proof edits without a proof"));
+        }
+        self.render_levels(&Without::UNPROVEN_LEVELS)
+    }
+
+    /// What the first of `levels` that builds renders.
+    fn render_levels(&mut self, levels: &[Without]) -> Result<Rendered, Error> {
+        let mut outcome = Ok(Rendered::default());
+        for without in levels {
+            self.without = *without;
+            outcome = self.render_with(&[]);
+            if outcome.is_ok() {
+                break;
             }
         }
-        let cause = reason.map(|error: Error| error.to_string()).unwrap_or_default();
+        let rendered = outcome?;
+        self.unknown = self.without.left_out(&self.tree);
+        let is_nothing = self.without.is_of_all() && rendered.resources.is_empty();
+        self.proof = if is_nothing { Proof::None } else { Proof::Partial };
+        Ok(rendered)
+    }
+
+    fn nothing_without_remotes(&self, reason: &Error) -> Error {
         let message = "nothing can be rendered without the remote bases of the overlay";
         let error = Error::new(codes::NOT_BUILDABLE, message).at(Location::file(self.file.clone()));
-        Err(error.cause(cause))
+        error.cause(reason.to_string())
     }
 }
 

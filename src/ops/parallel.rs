@@ -13,8 +13,12 @@ use crate::error::{Error, codes};
 /// Stack of each thread: room for deeply nested documents. It is taken as it is used.
 const STACK_BYTES: usize = 256 << 20;
 
-/// What is told of long work while it goes on, from any thread.
+/// What is told of work while it goes on, from any thread.
 pub trait Progress: Send + Sync + std::fmt::Debug {
+    /// Whether each step is wanted, and not only how far long work has gone.
+    fn wants_steps(&self) -> bool;
+    /// A step was taken: one sentence, without a line break.
+    fn say(&self, step: &str);
     /// `done` of `total` items are done.
     fn step(&self, done: usize, total: usize);
     /// The work ended, well or not.
@@ -22,6 +26,13 @@ pub trait Progress: Send + Sync + std::fmt::Debug {
 }
 
 impl Context {
+    /// Tells a step to who wants to know each; the sentence is made for them alone.
+    pub(crate) fn say(&self, step: impl FnOnce() -> String) {
+        if let Some(progress) = self.progress.as_ref().filter(|progress| progress.wants_steps()) {
+            progress.say(&step());
+        }
+    }
+
     /// What `work` gives for each of `items`, in their order, made on all cores.
     ///
     /// # Errors

@@ -66,6 +66,9 @@ pub struct PinRequest {
 /// # Errors
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
+    if request.no_proof {
+        context.go_on_unproven();
+    }
     if let (Some(delivery), Mode::Write) = (&request.delivery, request.mode) {
         let change = request.to_change(&context.cwd)?;
         let delivered = deliver::run(context, &request.overlays, &change, delivery)?;

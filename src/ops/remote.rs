@@ -1,4 +1,4 @@
-//! Rendering without remote bases: what of an overlay can still be seen, and what is unknown.
+//! Rendering without what cannot be had or built: what of an overlay can still be seen, and what is unknown.
 
 use serde_json::Value as Json;
 
@@ -11,6 +11,16 @@ use crate::yaml;
 const DEPENDENT: [&str; 6] =
     ["patches", "patchesStrategicMerge", "patchesJson6902", "replicas", "replacements", "vars"];
 
+/// The fields that the built-in build does not do, or not with whatever they may hold.
+const UNBUILDABLE: [&str; 6] = [
+    "helmCharts",
+    "helmChartInflationGenerator",
+    "helmGlobals",
+    "generators",
+    "transformers",
+    "validators",
+];
+
 /// What is left out of the kustomization files before they are rendered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Without {
@@ -21,22 +31,42 @@ pub(crate) enum Without {
     Remotes,
     /// Remote references, and in the files that have some every field that needs what they bring.
     RemotesAndDependents,
+    /// Remote references, and what the built-in build does not do.
+    Unbuildable,
+    /// The same, and in the files that have some every field that needs what they bring.
+    UnbuildableAndDependents,
+    /// Everything: nothing is rendered.
+    Everything,
 }
 
 impl Without {
     /// From the least to the most that may be left out where a remote base cannot be had.
     pub(crate) const LEVELS: [Self; 2] = [Self::Remotes, Self::RemotesAndDependents];
 
-    /// The remote references of `tree`, each with the file and line that names it.
-    pub(crate) fn references(tree: &SourceTree) -> Vec<String> {
+    /// The same where the edit goes on whatever can be rendered.
+    pub(crate) const UNPROVEN_LEVELS: [Self; 3] =
+        [Self::Unbuildable, Self::UnbuildableAndDependents, Self::Everything];
+
+    /// What is left out of the files of `tree`, each with its file and line; not what depends on it.
+    pub(crate) fn left_out(self, tree: &SourceTree) -> Vec<String> {
         let mut all = Vec::new();
         for (_, read) in tree.kustomizations() {
             let Ok(text) = std::str::from_utf8(&read.file.bytes) else { continue };
-            for (reference, line) in references_of(text) {
-                all.push(format!("{reference} ({}:{line})", read.file.path));
+            let unbuildable = if self.is_of_all() { unbuildable_of(text) } else { Vec::new() };
+            for (what, line) in references_of(text).into_iter().chain(unbuildable) {
+                all.push(format!("{what} ({}:{line})", read.file.path));
             }
         }
         all
+    }
+
+    /// Whether it leaves out more than remote references and their dependents.
+    pub(crate) fn is_of_all(self) -> bool {
+        matches!(self, Self::Unbuildable | Self::UnbuildableAndDependents | Self::Everything)
+    }
+
+    fn is_with_dependents(self) -> bool {
+        matches!(self, Self::RemotesAndDependents | Self::UnbuildableAndDependents)
     }
 
     /// `edits` and every other kustomization file of the tree, each without what is left out.
@@ -60,7 +90,8 @@ impl Without {
     }
 
     fn strip(self, text: &mut String) {
-        if references_of(text).is_empty() {
+        let has_unbuildable = self.is_of_all() && !unbuildable_of(text).is_empty();
+        if references_of(text).is_empty() && !has_unbuildable {
             return;
         }
         let is = |fields: &[&str], key: &str| fields.iter().any(|f| f.eq_ignore_ascii_case(key));
@@ -69,7 +100,8 @@ impl Without {
             Json::Array(items) if is(&REFERENCE_FIELDS, key) => {
                 Some(Json::Array(items.into_iter().filter(local).collect()))
             }
-            _ if self == Self::RemotesAndDependents && is(&DEPENDENT, key) => None,
+            _ if self.is_with_dependents() && is(&DEPENDENT, key) => None,
+            _ if self.is_of_all() && is(&UNBUILDABLE, key) => None,
             other => Some(other),
         };
         if let Ok(stripped) = layer::rewrite(text, &change, Vec::new()) {
@@ -81,6 +113,19 @@ impl Without {
 /// Whether a kustomization file has remote references.
 pub(crate) fn has_remote_references(text: &str) -> bool {
     !references_of(text).is_empty()
+}
+
+/// The fields of a kustomization file that the built-in build may not do, each with its line.
+fn unbuildable_of(text: &str) -> Vec<(String, u32)> {
+    let Ok(tree) = yaml::parse(text) else { return Vec::new() };
+    let Some(root) = tree.roots().first() else { return Vec::new() };
+    let is_one = |key: &str| UNBUILDABLE.iter().any(|field| field.eq_ignore_ascii_case(key));
+    let pairs = tree.pairs(tree.target(*root)).filter(|(_, value)| !tree.node(*value).is_absent());
+    let named = pairs.filter_map(|(key, _)| {
+        let node = tree.node(key);
+        Some((node.scalar().filter(|text| is_one(text))?.to_owned(), node.line))
+    });
+    named.collect()
 }
 
 /// The remote references of a kustomization file, each with its line.

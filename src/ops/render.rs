@@ -110,6 +110,13 @@ impl Context {
             Err(error) if error.code() == codes::RENDERER_MISSING => {
                 Err(unsupported.cause(error.message()))
             }
+            // Another kustomize is at hand and does not help: the advice to install one would mislead.
+            Err(error) if error.code() == codes::NOT_BUILDABLE => {
+                let plain = Error::new(codes::NOT_BUILDABLE, unsupported.message());
+                let location = unsupported.location().cloned();
+                let placed = location.into_iter().fold(plain, Error::at);
+                Err(placed.cause(error.message()))
+            }
             outcome => outcome,
         }
     }

@@ -71,7 +71,7 @@ pub enum PlanError {
         rendered: Vec<String>,
     },
     /// A name that only a base that could not be read may use.
-    #[error("`{key}` names nothing that renders without the remote bases that could not be read")]
+    #[error("`{key}` names nothing that renders without what could not be read")]
     Unseen {
         /// The key.
         key: String,

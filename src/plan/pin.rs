@@ -11,7 +11,7 @@ use super::later::LaterField;
 use super::new_entry::name_for;
 use super::tag_rule::{EntryField, EntryForm, FieldEdit, Wanted, edit_entry, new_entry};
 use crate::change::{KeyError, Pin, PinImages, TagChoice};
-use crate::image::{Digest, Named, Split, is_same_name};
+use crate::image::{Digest, Named, Split, is_same_name, last_segments_match};
 use crate::kustomize::{ImageUse, Resource, UseKind};
 use std::collections::{BTreeMap, HashMap};
 
@@ -181,6 +181,17 @@ impl<'a> Planner<'a> {
         self.view.entries.iter().find(|entry| names(entry) && !acts(entry))
     }
 
+    /// The one entry whose name ends as the key does, and that acts on nothing that can be seen.
+    fn unseen_entry(&self, pin: &Pin) -> Option<&'a ImagesEntry> {
+        let ends = |name: &str| last_segments_match(Split::parse(name).name, pin.key.name());
+        let is_its =
+            |entry: &&ImagesEntry| ends(&entry.name) || entry.new_name.as_deref().is_some_and(ends);
+        let acts = |entry: &ImagesEntry| self.chains.iter().any(|c| c.contains(&entry.index));
+        let mut found = self.view.entries.iter().filter(is_its);
+        let first = found.next().filter(|entry| !acts(entry))?;
+        found.next().is_none().then_some(first)
+    }
+
     fn unmatched(&mut self, pin: &'a Pin, error: PlanError) -> Result<(), PlanError> {
         let is_unknown = matches!(error, PlanError::NoSuchImage { .. });
         if matches!(error, PlanError::Ambiguous { .. }) {
@@ -190,7 +201,7 @@ impl<'a> Planner<'a> {
             self.out.unmatched.push((pin.key.as_str().to_owned(), error));
             return Ok(());
         }
-        if let Some(entry) = self.dead_entry(pin) {
+        if let Some(entry) = self.dead_entry(pin).or_else(|| self.unseen_entry(pin)) {
             self.out.matched += 1;
             let rendered = unseen_reference(entry);
             return self.edit_entry(pin, entry.index, &[], Split::parse(&rendered));

@@ -55,6 +55,11 @@ pub enum RenderError {
         /// Its line, from 1; 0 where it is not known.
         line: u32,
     },
+    /// The program would have to run helm or a plugin, which it is never allowed to.
+    #[error(
+        "kustomize would have to run helm or a plugin of the repository's, which is never done"
+    )]
+    NotAllowed,
     /// The overlay does not build.
     #[error("{message}")]
     Refused {

@@ -21,7 +21,9 @@ pub enum Proof {
 }
 
 impl Proof {
-    fn word(self) -> &'static str {
+    /// The word in reports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
         match self {
             Self::Full => "full",
             Self::Partial => "partial",
