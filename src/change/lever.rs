@@ -1,5 +1,7 @@
 //! Changes of the levers of a workload: how many, how they roll, how long they drain, what they ask for.
 
+use std::collections::BTreeMap;
+
 use crate::kustomize::ResourceName;
 use serde_json::Value as Json;
 
@@ -20,9 +22,23 @@ pub struct SetReplicas {
     pub override_owner: bool,
 }
 
-/// A choice among all workloads: all of them, narrowed by labels and by a group's names.
+/// A choice among all workloads: all of them, narrowed by labels and by a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Among {
+    /// A label selector in Kubernetes' language.
+    pub selector: Option<String>,
+    /// The name of one of the repository's groups.
+    pub group: Option<String>,
+}
+
+/// The repository's groups, by name.
+pub type Groups = BTreeMap<String, Group>;
+
+/// Workloads that a repository names together: those of these names, and those that are selected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// The names.
+    pub names: Vec<ResourceName>,
     /// A label selector in Kubernetes' language.
     pub selector: Option<String>,
 }

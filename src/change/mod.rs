@@ -18,8 +18,8 @@ pub use digests::{DigestsError, parse_assignment, parse_digests};
 pub use image::{Pin, PinImages, PinValue, PinValueError, TagChoice};
 pub use key::{Found, Key, KeyError};
 pub use lever::{
-    Among, DrainSource, PodAmount, Restart, SetDrain, SetFields, SetInstances, SetReplicas,
-    SetResources, SetStrategy, WantedStrategy,
+    Among, DrainSource, Group, Groups, PodAmount, Restart, SetDrain, SetFields, SetInstances,
+    SetReplicas, SetResources, SetStrategy, WantedStrategy,
 };
 pub use several::Part;
 pub use wish::Wish;

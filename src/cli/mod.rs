@@ -23,6 +23,7 @@ mod progress;
 mod promote;
 mod reference;
 mod restart;
+mod schema;
 mod set;
 mod usage;
 
@@ -89,6 +90,7 @@ enum Command {
     Doctor,
     Completions(complete::CompletionsArgs),
     Man(reference::ManArgs),
+    Schema(schema::SchemaArgs),
 }
 
 impl Command {
@@ -119,6 +121,7 @@ impl Command {
             Self::Doctor => "doctor",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
+            Self::Schema(_) => "schema",
         }
     }
 
@@ -149,6 +152,7 @@ impl Command {
             Self::Doctor => Ok(ops::doctor::run(context)),
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
+            Self::Schema(args) => args.run(),
         }
     }
 

@@ -175,7 +175,7 @@ impl Reader<'_> {
         count.ok_or_else(|| self.error(node, format!("`{text}` is no number from 1")))
     }
 
-    fn filled(&self, node: NodeId) -> Result<String, SettingsError> {
+    pub(super) fn filled(&self, node: NodeId) -> Result<String, SettingsError> {
         match self.text(node)?.trim() {
             "" => Err(self.error(node, "an empty text".to_owned())),
             text => Ok(text.to_owned()),
@@ -198,7 +198,7 @@ impl Reader<'_> {
         self.tree.node(node).scalar().ok_or_else(|| self.error(node, "not a text".to_owned()))
     }
 
-    fn list<T>(
+    pub(super) fn list<T>(
         &self,
         node: NodeId,
         read: impl Fn(&Self, NodeId) -> Result<T, SettingsError>,
@@ -211,7 +211,7 @@ impl Reader<'_> {
     }
 
     /// The entries of a mapping, each key once.
-    fn pairs(&self, node: NodeId) -> Result<Vec<(&str, NodeId, NodeId)>, SettingsError> {
+    pub(super) fn pairs(&self, node: NodeId) -> Result<Vec<(&str, NodeId, NodeId)>, SettingsError> {
         let node = self.tree.target(node);
         if !matches!(self.tree.node(node).kind, Kind::Map { .. }) {
             return Err(self.error(node, "not a mapping".to_owned()));
@@ -228,7 +228,7 @@ impl Reader<'_> {
     }
 
     /// As [`Reader::pairs`], for a mapping that has these keys only.
-    fn entries(
+    pub(super) fn entries(
         &self,
         node: NodeId,
         what: &str,

@@ -1,12 +1,14 @@
 //! Settings: environment, `.overlay.yaml` and defaults, in that order below the flags. The only reader of the environment.
 
 mod checks;
+mod groups;
 mod settings;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub use checks::CHECK_KEYS;
+pub use groups::{GROUP_KEYS, GroupSetting};
 pub use settings::{FILE_NAME, KEYS, Settings, SettingsError};
 
 /// What the program takes from its environment, read once.

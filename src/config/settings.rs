@@ -2,20 +2,24 @@
 
 use std::time::Duration;
 
+use super::groups::GroupSetting;
 use crate::checks;
 use crate::clock::parse_duration;
-use crate::yaml::{self, NodeId, Tree};
+use crate::yaml::scalar::resolve_node;
+use crate::yaml::{self, NodeId, Resolved, Rules, Tree};
 
 /// The name of the file at the root of a repository.
 pub const FILE_NAME: &str = ".overlay.yaml";
 /// Every key that the file may have.
-pub const KEYS: [&str; 2] = ["checks", "timeout"];
+pub const KEYS: [&str; 3] = ["checks", "groups", "timeout"];
 
 /// What `.overlay.yaml` says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// `checks`: what the repository decides about its checks.
     pub checks: checks::Settings,
+    /// `groups`: workloads that are named together.
+    pub groups: Vec<GroupSetting>,
     /// `timeout`: the time that a command may wait for anything outside.
     pub timeout: Option<Duration>,
 }
@@ -63,7 +67,7 @@ impl Reader<'_> {
     fn settings(&self, root: NodeId) -> Result<Settings, SettingsError> {
         let mut settings = Settings::default();
         let node = self.tree.node(root);
-        if node.is_absent() {
+        if resolve_node(node, Rules::Kustomization) == Some(Resolved::Null) {
             return Ok(settings);
         }
         if !matches!(node.kind, yaml::Kind::Map { .. }) {
@@ -78,6 +82,7 @@ impl Reader<'_> {
             seen.push(name);
             match name {
                 "checks" => settings.checks = self.checks(value)?,
+                "groups" => settings.groups = self.groups(value)?,
                 "timeout" => settings.timeout = Some(self.duration(value)?),
                 _ => {
                     let error = self.error(key, format!("`{name}` is no setting"));

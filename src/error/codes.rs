@@ -144,6 +144,8 @@ catalogue! {
         "The field is one that `images:` does not reach, and nothing that this overlay may say would set it.";
     NO_REMOTE_BASE = "no-remote-base", Refused,
         "The overlay names no remote base, or none with that address, so there is none to move.";
+    NO_SUCH_GROUP = "no-such-group", Refused,
+        "`--group` names none of the groups of `.overlay.yaml`. Those that are there are listed.";
     NO_SUCH_IMAGE = "no-such-image", Refused,
         "A key of `--digests` names nothing that is rendered. The nearest names are listed.";
     NO_SUCH_WORKLOAD = "no-such-workload", Refused,
@@ -217,7 +219,7 @@ catalogue! {
     NOT_A_REPOSITORY = "not-a-repository", Missing,
         "The overlay is in no git repository, so nothing can be committed.";
     NOT_BUILDABLE = "not-buildable", Missing,
-        "The overlay uses something that the built-in build does not do and no external kustomize is at hand. Install kustomize 5 or name one with `--kustomize PATH`.";
+        "The overlay uses something that the built-in build does not do, and no external kustomize is at hand or may do it. Install kustomize 5 or name one with `--kustomize PATH`; helm and plugins are never run. `--no-proof` edits without a proof.";
     NOT_DELIVERABLE = "not-deliverable", Missing,
         "This build of the program does not deliver through git.";
     REMOTE_BASE = "remote-base", Missing,

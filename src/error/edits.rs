@@ -149,6 +149,7 @@ impl From<FieldRefusal> for Error {
 impl From<LeverError> for Error {
     fn from(error: LeverError) -> Self {
         let code = match error.kind {
+            LeverErrorKind::NoSuchGroup => codes::NO_SUCH_GROUP,
             LeverErrorKind::NoSuchResource => codes::NO_SUCH_WORKLOAD,
             LeverErrorKind::Ambiguous => codes::AMBIGUOUS_NAME,
             LeverErrorKind::WrongKind => codes::WRONG_KIND,

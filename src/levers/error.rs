@@ -5,6 +5,8 @@
 pub enum LeverErrorKind {
     /// A name that nothing rendered has.
     NoSuchResource,
+    /// A group that the repository does not have.
+    NoSuchGroup,
     /// A name that several have.
     Ambiguous,
     /// Something of that name which the command does not act on.

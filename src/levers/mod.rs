@@ -16,7 +16,7 @@ mod target;
 
 pub use error::{LeverError, LeverErrorKind};
 
-use crate::change::{Change, Wish};
+use crate::change::{Change, Groups, Wish};
 use crate::checks::context::Context;
 use crate::plan::Note;
 
@@ -59,17 +59,22 @@ impl Resolved {
 }
 
 /// What `change` comes to on the render of `context`; nothing for a change of images or of a base.
+/// `groups` are those that the change may name.
 ///
 /// # Errors
 /// [`LeverError`] for what must not be done.
-pub fn resolve(change: &Change, context: &Context<'_>) -> Result<Resolved, LeverError> {
+pub fn resolve(
+    change: &Change,
+    context: &Context<'_>,
+    groups: &Groups,
+) -> Result<Resolved, LeverError> {
     match change {
         Change::PinImages(_)
         | Change::BumpBase(_)
         | Change::SetComponents(_)
         | Change::Several(_) => Ok(Resolved::default()),
-        Change::SetReplicas(change) => replicas::resolve(change, context),
-        Change::SetStrategy(change) => strategy::resolve(change, context),
+        Change::SetReplicas(change) => replicas::resolve(change, context, groups),
+        Change::SetStrategy(change) => strategy::resolve(change, context, groups),
         Change::SetInstances(change) => instances::resolve(change, context),
         Change::SetDrain(change) => drain::resolve(change, context),
         Change::SetResources(change) => resources::resolve(change, context),

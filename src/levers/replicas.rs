@@ -3,7 +3,7 @@
 use super::Resolved;
 use super::error::{LeverError, LeverErrorKind};
 use super::target::{among, find, shown, workload_of};
-use crate::change::{SetReplicas, Wish};
+use crate::change::{Groups, SetReplicas, Wish};
 use crate::checks::context::Context;
 use crate::checks::model::cluster::Cluster;
 use crate::checks::model::int_at;
@@ -11,7 +11,11 @@ use crate::checks::model::workload::Workload;
 use crate::image::{Digest, Split};
 use crate::kustomize::{FieldPath, Resource};
 
-pub(super) fn resolve(change: &SetReplicas, context: &Context<'_>) -> Result<Resolved, LeverError> {
+pub(super) fn resolve(
+    change: &SetReplicas,
+    context: &Context<'_>,
+    groups: &Groups,
+) -> Result<Resolved, LeverError> {
     let mut resolved = Resolved::default();
     for (name, count) in &change.named {
         let found = find(context, name, is_scalable, |other| not_scaled(other, *count));
@@ -21,13 +25,18 @@ pub(super) fn resolve(change: &SetReplicas, context: &Context<'_>) -> Result<Res
         }
     }
     if let Some(count) = change.all_at {
-        all_at(change, context, count, &mut resolved)?;
+        let chosen = among(context, &change.among, groups, is_scaled)?.keep(&mut resolved);
+        all_at(change, context, (count, &chosen), &mut resolved)?;
     }
     Ok(resolved)
 }
 
 fn wish(resource: &Resource, count: i64) -> Wish {
     Wish::set(resource.current_id(), FieldPath::of_keys(&["spec", "replicas"]), count)
+}
+
+fn is_scaled(workload: &Workload<'_>) -> bool {
+    workload.is_scaled()
 }
 
 /// A workload with a number, or a custom resource that states one.
@@ -58,12 +67,11 @@ fn not_scaled(other: &Resource, count: i64) -> LeverError {
 fn all_at(
     change: &SetReplicas,
     context: &Context<'_>,
-    count: i64,
+    (count, chosen): (i64, &[&Workload<'_>]),
     resolved: &mut Resolved,
 ) -> Result<(), LeverError> {
     let mut off = Vec::new();
-    for workload in among(context, &change.among, Workload::is_scaled)? {
-        resolved.matched += 1;
+    for workload in chosen {
         if workload.replicas() == 0 {
             off.push(workload.name());
             continue;

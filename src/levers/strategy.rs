@@ -4,7 +4,7 @@
 use super::Resolved;
 use super::error::{LeverError, LeverErrorKind};
 use super::target::{among, find, shown, workload_of};
-use crate::change::{PodAmount, SetStrategy, WantedStrategy, Wish};
+use crate::change::{Groups, PodAmount, SetStrategy, WantedStrategy, Wish};
 use crate::checks::context::Context;
 use crate::checks::model::amount::Amount;
 use crate::checks::model::claim::Access;
@@ -12,7 +12,11 @@ use crate::checks::model::text_at;
 use crate::checks::model::workload::{Strategy, Workload, WorkloadKind};
 use crate::kustomize::{FieldPath, Resource};
 
-pub(super) fn resolve(change: &SetStrategy, context: &Context<'_>) -> Result<Resolved, LeverError> {
+pub(super) fn resolve(
+    change: &SetStrategy,
+    context: &Context<'_>,
+    groups: &Groups,
+) -> Result<Resolved, LeverError> {
     let mut resolved = Resolved::default();
     let mut chosen: Vec<&Workload<'_>> = Vec::new();
     for name in &change.names {
@@ -23,8 +27,7 @@ pub(super) fn resolve(change: &SetStrategy, context: &Context<'_>) -> Result<Res
     }
     let is_named = !change.names.is_empty();
     if !is_named {
-        chosen = among(context, &change.among, |w| rolls(w.resource))?;
-        resolved.matched = chosen.len();
+        chosen = among(context, &change.among, groups, |w| rolls(w.resource))?.keep(&mut resolved);
     }
     for workload in chosen {
         if workload.is_scaled() && workload.replicas() == 0 && !is_named {

@@ -1,7 +1,8 @@
 //! From a name, or a choice among all, to rendered resources.
 
+use super::Resolved;
 use super::error::{LeverError, LeverErrorKind};
-use crate::change::Among;
+use crate::change::{Among, Group, Groups};
 use crate::checks::context::Context;
 use crate::checks::model::workload::Workload;
 use crate::hint;
@@ -47,13 +48,14 @@ pub(super) fn find<'a>(
             let question = hint::did_you_mean(&typed, names.iter().map(String::as_str));
             Err(question.into_iter().fold(error, LeverError::hint))
         }
-        (several, _) => {
-            let names: Vec<String> = several.iter().map(|r| candidate(r)).collect();
-            let message = format!("{} may be {}", shown(name), names.join(" or "));
-            let error = LeverError::new(LeverErrorKind::Ambiguous, message);
-            Err(error.hint("write KIND/NAME"))
-        }
+        (several, _) => Err(ambiguous(name, several)),
     }
+}
+
+fn ambiguous(name: &ResourceName, several: &[&Resource]) -> LeverError {
+    let names: Vec<String> = several.iter().map(|r| candidate(r)).collect();
+    let message = format!("{} may be {}", shown(name), names.join(" or "));
+    LeverError::new(LeverErrorKind::Ambiguous, message).hint("write KIND/NAME")
 }
 
 fn candidate(resource: &Resource) -> String {
@@ -73,29 +75,104 @@ pub(super) fn workload_of<'c, 'a>(
     context.workloads.iter().find(|workload| workload.resource.current_id() == id)
 }
 
+/// What a choice among all workloads comes to in one overlay.
+pub(super) struct Chosen<'c, 'a> {
+    workloads: Vec<&'c Workload<'a>>,
+    /// Names of the group that nothing here has.
+    absent: Vec<String>,
+    /// The choice in words, and what to say where it is of none.
+    none: (String, LeverError),
+}
+
+impl<'c, 'a> Chosen<'c, 'a> {
+    /// The workloads, counted in `resolved`; where there are none another overlay may have some.
+    pub(super) fn keep(self, resolved: &mut Resolved) -> Vec<&'c Workload<'a>> {
+        if self.workloads.is_empty() {
+            resolved.unmatched.push(self.none);
+        } else if !self.absent.is_empty() {
+            let message = format!("not rendered here: {}", self.absent.join(", "));
+            resolved.note("group-absent", message);
+        }
+        resolved.matched += self.workloads.len();
+        self.workloads
+    }
+}
+
 /// The workloads of a choice.
 ///
 /// # Errors
-/// Where the choice is of none.
+/// A group that the repository has not, or one of whose names several workloads have.
 pub(super) fn among<'c, 'a>(
     context: &'c Context<'a>,
     among: &Among,
-    acts: impl Fn(&Workload<'a>) -> bool,
-) -> Result<Vec<&'c Workload<'a>>, LeverError> {
-    let mut chosen: Vec<&Workload<'a>> = context.workloads.iter().filter(|w| acts(w)).collect();
+    groups: &Groups,
+    acts: fn(&Workload<'a>) -> bool,
+) -> Result<Chosen<'c, 'a>, LeverError> {
+    let mut workloads: Vec<&Workload<'a>> = context.workloads.iter().filter(|w| acts(w)).collect();
+    let mut absent = Vec::new();
+    let mut words = Vec::new();
+    if let Some(name) = &among.group {
+        let group = groups.get(name).ok_or_else(|| no_such_group(name, groups))?;
+        (workloads, absent) = of_group(context, group, &workloads)?;
+        words.push(format!("the group {name}"));
+    }
     if let Some(text) = &among.selector {
-        let label_selector = Located { text: text.as_str().into(), ..Located::default() };
-        let selector = Selector { label_selector, ..Selector::default() };
-        let selected = select_targets(&selector, &context.overlay.rendered.resources);
-        let is_selected = |workload: &&Workload<'a>| {
-            selected.iter().any(|r| r.current_id() == workload.resource.current_id())
-        };
-        chosen.retain(is_selected);
+        workloads = selected(context, text, &workloads);
+        words.push(text.clone());
     }
-    if chosen.is_empty() {
-        let what = among.selector.as_deref().unwrap_or("the overlay");
-        let message = format!("{}: no workload is chosen by {what}", context.shown());
-        return Err(LeverError::new(LeverErrorKind::NoSuchResource, message));
+    let words = if words.is_empty() { "the overlay".to_owned() } else { words.join(" and ") };
+    let message = format!("{}: no workload is chosen by {words}", context.shown());
+    let none = (words, LeverError::new(LeverErrorKind::NoSuchResource, message));
+    Ok(Chosen { workloads, absent, none })
+}
+
+fn selected<'c, 'a>(
+    context: &Context<'a>,
+    selector: &str,
+    workloads: &[&'c Workload<'a>],
+) -> Vec<&'c Workload<'a>> {
+    let label_selector = Located { text: selector.into(), ..Located::default() };
+    let selector = Selector { label_selector, ..Selector::default() };
+    let selected = select_targets(&selector, &context.overlay.rendered.resources);
+    let is_selected = |workload: &&&Workload<'a>| {
+        selected.iter().any(|r| r.current_id() == workload.resource.current_id())
+    };
+    workloads.iter().filter(is_selected).copied().collect()
+}
+
+/// Those of `workloads` that the group names or selects, and the names that none of them has.
+fn of_group<'c, 'a>(
+    context: &Context<'a>,
+    group: &Group,
+    workloads: &[&'c Workload<'a>],
+) -> Result<(Vec<&'c Workload<'a>>, Vec<String>), LeverError> {
+    let mut chosen = match &group.selector {
+        Some(selector) => selected(context, selector, workloads),
+        None => Vec::new(),
+    };
+    let mut absent = Vec::new();
+    for name in &group.names {
+        let is_named = |w: &&&Workload<'a>| name.is_name_of(&w.resource.current_id());
+        let named: Vec<&Workload<'a>> = workloads.iter().filter(is_named).copied().collect();
+        match named.as_slice() {
+            [] => absent.push(shown(name)),
+            [one] if chosen.iter().any(|w| std::ptr::eq(*w, *one)) => {}
+            [one] => chosen.push(one),
+            several => {
+                let resources: Vec<&Resource> = several.iter().map(|w| w.resource).collect();
+                return Err(ambiguous(name, &resources));
+            }
+        }
     }
-    Ok(chosen)
+    Ok((chosen, absent))
+}
+
+fn no_such_group(name: &str, groups: &Groups) -> LeverError {
+    let known: Vec<&str> = groups.keys().map(String::as_str).collect();
+    let message = match known.as_slice() {
+        [] => format!("there is no group {name}: the repository's .overlay.yaml has none"),
+        known => format!("there is no group {name}; there are {}", known.join(", ")),
+    };
+    let error = LeverError::new(LeverErrorKind::NoSuchGroup, message);
+    hint::did_you_mean(name, known).into_iter().fold(error, LeverError::hint)
 }

@@ -47,10 +47,11 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::config::{self, Environment, Settings};
+use crate::change::{Group, Groups};
+use crate::config::{self, Environment, GroupSetting, Settings};
 use crate::discover::{self, DiskFiles, Located, Place};
 use crate::error::{Error, Location, codes};
-use crate::kustomize::{Entry, Files as _, LEADS_OUT};
+use crate::kustomize::{Entry, Files as _, LEADS_OUT, ResourceName};
 use crate::render::ExternalKustomize;
 
 /// What every use case may need of the world around it.
@@ -151,6 +152,33 @@ impl Context {
     /// What the repository decides about its checks.
     pub fn check_settings(&self) -> crate::checks::Settings {
         self.settings.get().map(|settings| settings.checks.clone()).unwrap_or_default()
+    }
+
+    /// The groups of the repository.
+    ///
+    /// # Errors
+    /// [`codes::CONFIG_INVALID`] for a name of a workload that is none.
+    pub(crate) fn groups(&self) -> Result<Groups, Error> {
+        let settings = self.settings.get();
+        let groups = settings.iter().flat_map(|settings| &settings.groups);
+        groups.map(|group| Ok((group.name.clone(), self.group(group)?))).collect()
+    }
+
+    fn group(&self, group: &GroupSetting) -> Result<Group, Error> {
+        let name = |(text, line, column): &(String, usize, usize)| {
+            ResourceName::parse(text).ok_or_else(|| {
+                let message = format!("`{text}` is no name: write NAME or KIND/NAME");
+                let place = Location::at(self.settings_name(), *line, *column);
+                Error::new(codes::CONFIG_INVALID, message).at(place)
+            })
+        };
+        let names = group.workloads.iter().map(name).collect::<Result<_, _>>()?;
+        Ok(Group { names, selector: group.selector.clone() })
+    }
+
+    fn settings_name(&self) -> String {
+        let named = self.config.as_ref().map(|file| file.display().to_string());
+        named.unwrap_or_else(|| config::FILE_NAME.to_owned())
     }
 
     /// Reads `--config`, else `.overlay.yaml` at the boundary where there is one.

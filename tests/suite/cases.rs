@@ -19,7 +19,7 @@ use serde::Deserialize;
 use similar::{ChangeTag, TextDiff};
 
 use crate::support::repo::{Ran, TestRepo, tree_contents};
-use crate::support::{Judge, judge};
+use crate::support::{Judge, json_schema, judge};
 
 /// `case.toml`.
 #[derive(Debug, Deserialize)]
@@ -158,6 +158,7 @@ fn json_faults(step: &Step, ran: &Ran) -> Vec<String> {
     let Ok(document) = serde_json::from_str::<serde_json::Value>(&ran.stdout) else {
         return vec![format!("standard output is no JSON: {ran:?}")];
     };
+    let mut faults = schema_faults(&document);
     let mut expected: Vec<(String, serde_json::Value)> = Vec::new();
     expected.extend(step.changed.map(|changed| ("/changed".to_owned(), changed.into())));
     let code = step.code.as_ref();
@@ -168,11 +169,16 @@ fn json_faults(step: &Step, ran: &Ran) -> Vec<String> {
             .map(|(pointer, value)| (pointer.clone(), serde_json::to_value(value).unwrap())),
     );
     let wrong = expected.iter().filter(|(pointer, value)| document.pointer(pointer) != Some(value));
-    wrong
-        .map(|(pointer, value)| {
-            format!("{pointer} is {:?} instead of {value}: {document}", document.pointer(pointer))
-        })
-        .collect()
+    faults.extend(wrong.map(|(pointer, value)| {
+        format!("{pointer} is {:?} instead of {value}: {document}", document.pointer(pointer))
+    }));
+    faults
+}
+
+/// Every document is one of the published schema.
+fn schema_faults(document: &serde_json::Value) -> Vec<String> {
+    let text = fs::read_to_string("docs/result.schema.json").unwrap();
+    json_schema::faults(&serde_json::from_str(&text).unwrap(), document)
 }
 
 /// What the judge renders of the step's overlays, one after the other; an error is part of the text.

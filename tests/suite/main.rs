@@ -35,6 +35,7 @@ mod reference;
 #[cfg(feature = "git")]
 mod remote_bases;
 mod render;
+mod schemas;
 mod stories;
 mod support;
 mod tables;

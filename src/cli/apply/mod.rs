@@ -3,12 +3,13 @@
 
 mod item;
 mod kinds;
-#[cfg(test)]
 mod schema;
 
 use std::path::Path;
 
 use clap::Args;
+
+pub(super) use schema::schema;
 
 use super::edit::EditArgs;
 use crate::change::{Change, Part};

@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json, json};
 use super::item::option_names;
 use super::kinds::{self, ChangeKind};
 
-fn schema() -> Json {
+/// The schema, as `overlay schema changes` prints it.
+pub(in crate::cli) fn schema() -> Json {
     let kinds: Vec<Json> = kinds::all().map(|kind| item(&kind)).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -81,12 +82,17 @@ fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-#[test]
-fn the_published_schema_is_that_of_the_arguments() {
-    let text = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
-    if std::env::var_os("OVERLAY_BLESS").is_some() {
-        std::fs::write("docs/changes.schema.json", &text).unwrap();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_schema_is_that_of_the_arguments() {
+        let text = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        if std::env::var_os("OVERLAY_BLESS").is_some() {
+            std::fs::write("docs/changes.schema.json", &text).unwrap();
+        }
+        let page = std::fs::read_to_string("docs/changes.schema.json").unwrap();
+        assert!(page == text, "docs/changes.schema.json: run this test with OVERLAY_BLESS=1");
     }
-    let page = std::fs::read_to_string("docs/changes.schema.json").unwrap();
-    assert!(page == text, "docs/changes.schema.json: run this test with OVERLAY_BLESS=1");
 }

@@ -26,6 +26,10 @@ pub(crate) struct ReplicasArgs {
     #[arg(long, value_name = "SELECTOR", requires = "all_at")]
     selector: Option<String>,
 
+    /// With --all-at: only the workloads of this group of `.overlay.yaml`.
+    #[arg(long, value_name = "GROUP", requires = "all_at")]
+    group: Option<String>,
+
     /// Turn on a workload that is held at 0.
     #[arg(long)]
     turn_on: bool,
@@ -57,7 +61,7 @@ impl ReplicasArgs {
         self.edit.to_request(Change::SetReplicas(SetReplicas {
             named,
             all_at: self.all_at,
-            among: Among { selector: self.selector.clone() },
+            among: Among { selector: self.selector.clone(), group: self.group.clone() },
             turn_on: self.turn_on,
             allow_unpinned: self.allow_unpinned,
             override_owner: self.override_owner,

@@ -26,6 +26,10 @@ pub(crate) struct StrategyArgs {
     #[arg(long, value_name = "SELECTOR", conflicts_with = "names")]
     selector: Option<String>,
 
+    /// Only the workloads of this group of `.overlay.yaml`, instead of names.
+    #[arg(long, value_name = "GROUP", conflicts_with = "names")]
+    group: Option<String>,
+
     /// Pods beyond the number of replicas during a roll: a number or a share such as 25%.
     #[arg(long, value_name = "V", conflicts_with_all = ["recreate", "zero_outage"])]
     max_surge: Option<String>,
@@ -50,12 +54,13 @@ impl StrategyArgs {
     /// A malformed name or value, or nothing to set.
     pub(crate) fn to_request(&self) -> Result<EditRequest, Error> {
         let names: Vec<_> = self.names.iter().map(|n| parse_name(n)).collect::<Result<_, _>>()?;
-        if names.is_empty() && !self.all && self.selector.is_none() {
-            return Err(usage("no workload: give names, --all or --selector"));
+        let is_choice = self.all || self.selector.is_some() || self.group.is_some();
+        if names.is_empty() && !is_choice {
+            return Err(usage("no workload: give names, --all, --selector or --group"));
         }
         self.edit.to_request(Change::SetStrategy(SetStrategy {
             names,
-            among: Among { selector: self.selector.clone() },
+            among: Among { selector: self.selector.clone(), group: self.group.clone() },
             wanted: self.wanted()?,
         }))
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Planned, Wanted, unseen};
 use crate::change::{Change, Wish};
+use crate::checks::Overlay;
 use crate::checks::context::Context as CheckContext;
 use crate::checks::model::application::Repository;
-use crate::checks::{self, Overlay};
 use crate::error::{Error, codes};
 use crate::kustomize::{Rendered, Resource};
 use crate::levers;
@@ -25,7 +25,7 @@ pub(super) fn plan<'a>(
     let unseen = unseen::stand_ins(context, &overlay, change)?;
     let mut seen = overlay.before.clone();
     seen.resources.extend(unseen.iter().cloned());
-    let resolved = resolve(&context.check_settings(), &overlay, &seen, change)?;
+    let resolved = resolve(context, &overlay, &seen, change)?;
     let ground = ground_of(&overlay);
     let prover = RenderProver { context, overlay: &overlay, unseen: &unseen };
     let Placed { plan, notes } = place_wishes(&ground, &seen, &resolved.wishes, &prover)?;
@@ -56,7 +56,7 @@ fn perhaps_unseen(overlay: &LoadedOverlay<'_>, error: Error) -> Error {
 }
 
 fn resolve(
-    settings: &checks::Settings,
+    context: &Context,
     overlay: &LoadedOverlay<'_>,
     rendered: &Rendered,
     change: &Change,
@@ -65,8 +65,9 @@ fn resolve(
     let view = Overlay { directory: tree.overlay(), rendered, tree };
     let repository = Repository::default();
     let views = [view];
-    let context = CheckContext::new(view, &views, settings, &repository);
-    Ok(levers::resolve(change, &context)?)
+    let settings = context.check_settings();
+    let view = CheckContext::new(view, &views, &settings, &repository);
+    Ok(levers::resolve(change, &view, &context.groups()?)?)
 }
 
 fn ground_of(overlay: &LoadedOverlay<'_>) -> Ground {

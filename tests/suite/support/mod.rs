@@ -9,6 +9,7 @@ pub(crate) mod certificates;
 pub(crate) mod git_http;
 #[cfg(feature = "git")]
 pub(crate) mod git_lab;
+pub(crate) mod json_schema;
 pub(crate) mod repo;
 #[cfg(feature = "http")]
 pub(crate) mod scripted_http;

@@ -1,0 +1,107 @@
+//! The published schemas say what the program reads and prints: no more, and no less.
+
+use std::fs;
+
+use overlay::config::{CHECK_KEYS, GROUP_KEYS, KEYS, Settings};
+use serde_json::Value;
+
+use crate::support::json_schema::faults;
+use crate::support::repo::TestRepo;
+
+fn published(name: &str) -> Value {
+    let text = fs::read_to_string(format!("docs/{name}.schema.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn keys<'a>(schema: &'a Value, pointer: &str) -> Vec<&'a str> {
+    let mut keys: Vec<&str> =
+        schema.pointer(pointer).unwrap().as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+fn sorted<'a>(keys: &[&'a str]) -> Vec<&'a str> {
+    let mut keys = keys.to_vec();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn the_schema_of_the_settings_has_their_keys() {
+    let schema = published("config");
+    assert_eq!(keys(&schema, "/properties"), sorted(&KEYS));
+    assert_eq!(keys(&schema, "/properties/checks/properties"), sorted(&CHECK_KEYS));
+    assert_eq!(keys(&schema, "/$defs/group/anyOf/1/properties"), sorted(&GROUP_KEYS));
+    let ids: Vec<Value> =
+        overlay::checks::ALL.iter().map(|check| check.id.as_str().into()).collect();
+    let mut known = schema["$defs"]["check"]["enum"].as_array().unwrap().clone();
+    known.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+    let mut ids = ids;
+    ids.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+    assert_eq!(known, ids);
+}
+
+/// Settings in YAML that is JSON too, so that another reader hands them to the judge.
+const SETTINGS: [(&str, bool); 30] = [
+    ("null", true),
+    ("{}", true),
+    ("[]", false),
+    (r#"{"timeout": "1m30s"}"#, true),
+    (r#"{"timeout": "90"}"#, false),
+    (r#"{"timout": "90s"}"#, false),
+    (r#"{"groups": {"mesh": ["web", "Deployment/api"]}}"#, true),
+    (r#"{"groups": {"mesh": {"selector": "a=b"}}}"#, true),
+    (r#"{"groups": {"mesh": {"workloads": ["web"], "selector": "a=b"}}}"#, true),
+    (r#"{"groups": {"mesh": []}}"#, false),
+    (r#"{"groups": {"mesh": {}}}"#, false),
+    (r#"{"groups": {"mesh": "web"}}"#, false),
+    (r#"{"groups": {"mesh": {"names": ["web"]}}}"#, false),
+    (r#"{"groups": ["web"]}"#, false),
+    (r#"{"checks": {"severity": {"pdb-missing": "off"}}}"#, true),
+    (r#"{"checks": {"severity": {"pdb-missing": "bad"}}}"#, false),
+    (r#"{"checks": {"severity": {"no-such-check": "off"}}}"#, false),
+    (r#"{"checks": {"exceptions": [{"check": "pdb-missing", "reason": "one node"}]}}"#, true),
+    (r#"{"checks": {"exceptions": [{"check": "pdb-missing"}]}}"#, false),
+    (r#"{"checks": {"exceptions": [{"check": "pdb-missing", "reason": ""}]}}"#, false),
+    (r#"{"checks": {"budgets": [{"name": "a", "limit": 400, "perPod": 9}]}}"#, true),
+    (
+        r#"{"checks": {"budgets": [{"name": "a", "limit": "2Gi", "perPod": {"env": "POOL"}}]}}"#,
+        true,
+    ),
+    (r#"{"checks": {"budgets": [{"name": "a", "perPod": 1}]}}"#, false),
+    (r#"{"checks": {"budgets": [{"name": "a", "limit": 1, "perPod": {}}]}}"#, false),
+    (r#"{"checks": {"nodes": 3, "nodeDrain": "300s"}}"#, true),
+    (r#"{"checks": {"nodes": 0}}"#, false),
+    (r#"{"checks": {"nodeSize": {"cpu": "1900m"}}}"#, true),
+    (r#"{"checks": {"nodeSize": {"disk": "1Gi"}}}"#, false),
+    (r#"{"checks": {"nodeLabels": ["a.example/b"], "imageArguments": ["--image"]}}"#, true),
+    (r#"{"checks": {"nodeLabels": "a"}}"#, false),
+];
+
+#[test]
+fn the_schema_of_the_settings_takes_what_the_reader_takes() {
+    let schema = published("config");
+    for (text, is_right) in SETTINGS {
+        let read = Settings::parse(text);
+        let found = faults(&schema, &serde_json::from_str(text).unwrap());
+        assert_eq!(
+            (read.is_ok(), found.is_empty()),
+            (is_right, is_right),
+            "{text}: {read:?} {found:?}"
+        );
+    }
+}
+
+#[test]
+fn the_command_prints_the_published_schemas() {
+    let repo = TestRepo::with_files(&[]);
+    for name in ["changes", "config", "result"] {
+        let ran = repo.overlay(&["schema", name]);
+        let text = fs::read_to_string(format!("docs/{name}.schema.json")).unwrap();
+        assert!(ran.status == 0 && ran.stdout == text, "{name}: {ran:?}");
+        let ran = repo.overlay(&["schema", name, "-o", "json"]);
+        assert_eq!(ran.json()["result"]["schema"], published(name));
+    }
+    let ran = repo.overlay(&["schema", "confg", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (2, "usage"));
+}
