@@ -18,6 +18,13 @@ impl Deadline {
         self.0.saturating_duration_since(Instant::now())
     }
 
+    /// This moment, or `allowed` from now where that is sooner.
+    #[must_use]
+    pub fn sooner(self, allowed: Duration) -> Self {
+        let other = Self::after(allowed);
+        if other.0 < self.0 { other } else { self }
+    }
+
     /// Whether it has passed.
     pub fn is_over(self) -> bool {
         self.remaining().is_zero()

@@ -7,7 +7,7 @@
 //! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`repository_url`], `http` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
 //! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`] |
-//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git`, `argocd` |
+//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git`, `argocd`, `registry` |
 //! | 3 results | [`report`], [`error`] |
 //! | 4 use cases | [`ops`] |
 //! | 5 edge | [`cli`], [`ui`] |
@@ -36,6 +36,8 @@ pub mod levers;
 pub mod ops;
 pub mod plan;
 pub mod process;
+#[cfg(feature = "registry")]
+pub mod registry;
 pub mod render;
 pub mod report;
 pub mod repository_url;

@@ -7,6 +7,7 @@ use crate::image::{Named, Split, is_same_name, is_tag, last_segments_match};
 pub struct Key {
     text: String,
     name_len: usize,
+    is_exact: bool,
 }
 
 impl Key {
@@ -15,7 +16,14 @@ impl Key {
     pub fn parse(text: &str) -> Self {
         let path = text.rfind('/').map_or(0, |i| i + 1);
         let tag_at = text[path..].find(':').map(|i| i + path).filter(|i| is_tag(&text[i + 1..]));
-        Self { text: text.to_owned(), name_len: tag_at.unwrap_or(text.len()) }
+        Self { text: text.to_owned(), name_len: tag_at.unwrap_or(text.len()), is_exact: false }
+    }
+
+    /// The key of the fields that render exactly this reference.
+    #[must_use]
+    pub fn exactly(reference: &str) -> Self {
+        let name_len = Split::parse(reference).name.len();
+        Self { text: reference.to_owned(), name_len, is_exact: true }
     }
 
     /// The key as given.
@@ -33,7 +41,13 @@ impl Key {
     /// The tag that narrows the key.
     #[must_use]
     pub fn tag(&self) -> Option<&str> {
-        self.text.get(self.name_len + 1..)
+        self.text.get(self.name_len + 1..).filter(|_| !self.is_exact)
+    }
+
+    /// Whether it is the key of one rendered reference.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
     }
 
     fn fits_tag(&self, tag: &str) -> bool {
@@ -66,6 +80,11 @@ impl Key {
     /// # Errors
     /// [`KeyError`] where no field fits, or the last segments, container or workload mean several images.
     pub fn find_fields(&self, fields: &[Named<'_>]) -> Result<Found, KeyError> {
+        if self.is_exact {
+            let fields = positions(fields, |f| f.reference == self.text);
+            let found = Found { fields, is_whole_name: true };
+            return if found.fields.is_empty() { Err(KeyError::Nothing) } else { Ok(found) };
+        }
         let whole = positions(fields, |f| f.names().any(|name| self.is_whole_name_of(f, name)));
         if !whole.is_empty() {
             return Ok(Found { fields: whole, is_whole_name: true });
@@ -159,6 +178,18 @@ mod tests {
         assert_eq!(found("team/web", &fields), Ok(vec![1]));
         assert_eq!(found("web", &fields[2..]), Ok(vec![0]));
         assert_eq!(found("z", &fields), Ok(vec![2]));
+    }
+
+    #[test]
+    fn an_exact_key_is_one_rendered_reference() {
+        let fields = [field("web:1", "a", "x"), field("web:1@sha256:00", "b", "y"), field("web", "c", "z")];
+        let found = |key: &str| Key::exactly(key).find_fields(&fields).map(|found| found.fields);
+        assert_eq!(found("web:1"), Ok(vec![0]));
+        assert_eq!(found("web:1@sha256:00"), Ok(vec![1]));
+        assert_eq!(found("web"), Ok(vec![2]));
+        assert_eq!(found("web:2"), Err(KeyError::Nothing));
+        let key = Key::exactly("reg:5000/web:1@sha256:00");
+        assert_eq!((key.name(), key.tag()), ("reg:5000/web", None));
     }
 
     #[test]

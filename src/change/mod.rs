@@ -9,6 +9,8 @@ mod digests;
 mod image;
 mod key;
 mod lever;
+#[cfg(feature = "registry")]
+mod resolve;
 mod several;
 mod wish;
 
@@ -21,6 +23,8 @@ pub use lever::{
     Among, DrainSource, Group, Groups, PodAmount, Restart, SetDrain, SetFields, SetInstances,
     SetReplicas, SetResources, SetStrategy, WantedStrategy,
 };
+#[cfg(feature = "registry")]
+pub use resolve::{InUse, NewTag, ResolveImages};
 pub use several::Part;
 pub use wish::Wish;
 
@@ -29,6 +33,9 @@ pub use wish::Wish;
 pub enum Change {
     /// Images get a digest.
     PinImages(PinImages),
+    /// Images get the digest that a registry has for them.
+    #[cfg(feature = "registry")]
+    ResolveImages(ResolveImages),
     /// Workloads get a number of replicas.
     SetReplicas(SetReplicas),
     /// Workloads roll in another way.
@@ -57,6 +64,8 @@ impl Change {
     pub fn command(&self) -> &'static str {
         match self {
             Self::PinImages(_) => "pin",
+            #[cfg(feature = "registry")]
+            Self::ResolveImages(_) => "pin",
             Self::SetReplicas(_) => "set replicas",
             Self::SetStrategy(_) => "set strategy",
             Self::SetInstances(_) => "set instances",

@@ -109,7 +109,7 @@ impl Client {
         let mut made = 0;
         loop {
             made += 1;
-            let result = self.send(request, deadline);
+            let result = self.send(request, deadline.sooner(retry.each));
             let failure = match &result {
                 Ok(response) if response.status < 400 => return result,
                 Ok(response) => Failure::Answer {

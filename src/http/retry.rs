@@ -9,6 +9,8 @@ use super::{HttpError, Method, Response};
 pub struct Retry {
     /// How often in all it is asked.
     pub attempts: u32,
+    /// The time that one attempt may take.
+    pub each: Duration,
     /// The longest wait before the second attempt; it doubles for each further one.
     pub first_wait: Duration,
     /// The longest wait before any attempt that the server did not ask for.
@@ -19,6 +21,7 @@ impl Default for Retry {
     fn default() -> Self {
         Self {
             attempts: 5,
+            each: Duration::from_secs(30),
             first_wait: Duration::from_millis(200),
             longest_wait: Duration::from_secs(5),
         }

@@ -10,12 +10,14 @@ mod name;
 mod named;
 mod pattern;
 mod reference;
+mod version;
 
 pub use digest::{Digest, DigestError};
 pub use name::{is_same_name, last_segments_match, normalize_name};
 pub use named::Named;
 pub use pattern::{Pattern, PatternError, Split, is_matchable};
 pub use reference::{Reference, ReferenceError, is_tag};
+pub use version::is_downgrade;
 
 #[cfg(test)]
 mod tests {

@@ -23,6 +23,8 @@ pub use database::DatabaseTagError;
 pub use entries::{EntriesError, ImagesEntry, read_entries};
 pub use error::{PlanError, Statement};
 pub use later::{LaterField, read_later};
+#[cfg(feature = "registry")]
+pub use pin::find_places;
 pub use pin::{Decision, Decisions, Note, PinView, decide_pins, trace_entries};
 pub use place::OwnFile;
 pub use placement::{Ground, Placed, Prover, Unproven, place_wishes};

@@ -2,7 +2,12 @@
 //! which place takes a value of its own. The places and forms are those of `docs/placement.md`.
 
 mod describe;
+#[cfg(feature = "registry")]
+mod find;
 mod rename;
+
+#[cfg(feature = "registry")]
+pub use find::find_places;
 
 use super::database::check_database_tag;
 use super::entries::{ImagesEntry, chain};
@@ -10,7 +15,7 @@ use super::error::{PlanError, Statement};
 use super::later::LaterField;
 use super::new_entry::name_for;
 use super::tag_rule::{EntryField, EntryForm, FieldEdit, Wanted, edit_entry, new_entry};
-use crate::change::{KeyError, Pin, PinImages, TagChoice};
+use crate::change::{Found, Key, KeyError, Pin, PinImages, TagChoice};
 use crate::image::{Digest, Named, Split, is_same_name, last_segments_match};
 use crate::kustomize::{ImageUse, Resource, UseKind};
 use std::collections::{BTreeMap, HashMap};
@@ -144,37 +149,44 @@ impl<'a> Planner<'a> {
     }
 
     fn find(&self, pin: &Pin) -> Result<Vec<usize>, PlanError> {
-        let named: Vec<Named<'_>> =
-            self.askable.iter().map(|i| self.view.uses[*i].as_named()).collect();
-        match pin.find_fields(&named) {
-            Ok(found) if found.is_whole_name || self.dead_entry(pin).is_none() => {
+        self.places(&pin.key, pin.find_fields(&self.named()))
+    }
+
+    /// The places that a key may name, in its words.
+    fn named(&self) -> Vec<Named<'a>> {
+        self.askable.iter().map(|i| self.view.uses[*i].as_named()).collect()
+    }
+
+    fn places(&self, key: &Key, found: Result<Found, KeyError>) -> Result<Vec<usize>, PlanError> {
+        match found {
+            Ok(found) if found.is_whole_name || self.dead_entry(key).is_none() => {
                 Ok(found.fields.into_iter().map(|i| self.askable[i]).collect())
             }
             Err(KeyError::Several(names)) => {
-                Err(PlanError::Ambiguous { key: pin.key.as_str().to_owned(), names })
+                Err(PlanError::Ambiguous { key: key.as_str().to_owned(), names })
             }
-            _ => Err(self.nothing(pin)),
+            _ => Err(self.nothing(key)),
         }
     }
 
-    fn nothing(&self, pin: &Pin) -> PlanError {
-        let key = pin.key.as_str().to_owned();
+    fn nothing(&self, key: &Key) -> PlanError {
         let mut rendered: Vec<String> =
             self.view.uses.iter().map(|u| u.as_named().name().to_owned()).collect();
         rendered.sort();
         rendered.dedup();
-        match self.dead_entry(pin) {
+        match self.dead_entry(key) {
             Some(entry) if !self.view.is_partial => {
-                PlanError::DeadEntry { key, entry: self.statement(entry), rendered }
+                let (key, entry) = (key.as_str().to_owned(), self.statement(entry));
+                PlanError::DeadEntry { key, entry, rendered }
             }
-            _ => PlanError::NoSuchImage { key, rendered },
+            _ => PlanError::NoSuchImage { key: key.as_str().to_owned(), rendered },
         }
     }
 
     /// An entry that the key names and that acts on nothing rendered.
-    fn dead_entry(&self, pin: &Pin) -> Option<&'a ImagesEntry> {
+    fn dead_entry(&self, key: &Key) -> Option<&'a ImagesEntry> {
         let names = |entry: &ImagesEntry| {
-            let of = |name: &str| is_same_name(Split::parse(name).name, pin.key.name());
+            let of = |name: &str| is_same_name(Split::parse(name).name, key.name());
             of(&entry.name) || entry.new_name.as_deref().is_some_and(of)
         };
         let acts = |entry: &ImagesEntry| self.chains.iter().any(|c| c.contains(&entry.index));
@@ -201,7 +213,7 @@ impl<'a> Planner<'a> {
             self.out.unmatched.push((pin.key.as_str().to_owned(), error));
             return Ok(());
         }
-        if let Some(entry) = self.dead_entry(pin).or_else(|| self.unseen_entry(pin)) {
+        if let Some(entry) = self.dead_entry(&pin.key).or_else(|| self.unseen_entry(pin)) {
             self.out.matched += 1;
             let rendered = unseen_reference(entry);
             return self.edit_entry(pin, entry.index, &[], Split::parse(&rendered));
@@ -435,6 +447,9 @@ impl<'a> Planner<'a> {
             let arriving = Split::parse(self.view.uses[*i].arriving.as_deref().unwrap_or_default());
             let name = match pin.key.tag() {
                 Some(_) => format!("{}:{}", arriving.name, arriving.tag),
+                None if self.needs_narrowing(pin, arriving) => {
+                    format!("{}:{}", arriving.name, arriving.tag)
+                }
                 None => arriving.name.to_owned(),
             };
             by_name.entry(name).or_default().push(*i);
@@ -445,6 +460,17 @@ impl<'a> Planner<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether one rendered reference was named, and the plain name would be that of another too.
+    fn needs_narrowing(&self, pin: &Pin, arriving: Split<'_>) -> bool {
+        let is_asked = |i: &usize| self.claims.get(i).is_some_and(|other| other.value == pin.value);
+        let shares_name = |i: &usize| {
+            let other = self.view.uses[*i].arriving.as_deref().map(Split::parse);
+            other.is_some_and(|other| other.name == arriving.name)
+        };
+        let mut others = (0..self.view.uses.len()).filter(|i| !is_asked(i));
+        pin.key.is_exact() && !arriving.tag.is_empty() && others.any(|i| shares_name(&i))
     }
 
     fn is_right(&self, pin: &Pin, i: usize) -> bool {
