@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_broken_file_is_named_without_its_content() {
-        for text in [r#"{"auths": {"r.io": "hunter2"}}"#, r#"{"auths": hunter2}"#, "[]"] {
+        for text in [r#"{"auths": {"r.io": "hunter2"}}"#, r#"{"auths": hunter2}"#, "{"] {
             let error = AuthFile::parse(text.as_bytes()).err().unwrap();
             assert!(error.contains("line 1") && !error.contains("hunter2"), "{error}");
         }
