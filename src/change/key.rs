@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn an_exact_key_is_one_rendered_reference() {
-        let fields = [field("web:1", "a", "x"), field("web:1@sha256:00", "b", "y"), field("web", "c", "z")];
+        let fields =
+            [field("web:1", "a", "x"), field("web:1@sha256:00", "b", "y"), field("web", "c", "z")];
         let found = |key: &str| Key::exactly(key).find_fields(&fields).map(|found| found.fields);
         assert_eq!(found("web:1"), Ok(vec![0]));
         assert_eq!(found("web:1@sha256:00"), Ok(vec![1]));

@@ -6,8 +6,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::options::{OverlayArgs, SeveralOverlays};
+use crate::error::Error;
 use crate::ops::build::BuildRequest;
+#[cfg(feature = "registry")]
+use crate::ops::digests::Digests;
 use crate::ops::show::ShowRequest;
+use crate::ops::{Context, images};
+use crate::report::Report;
 
 /// List every overlay, base and component, with who uses whom.
 #[derive(Clone, Debug, Args)]
@@ -62,17 +67,33 @@ pub(crate) struct ImagesArgs {
     /// A container argument whose value is an image, such as --worker-image; may be given again.
     #[arg(long = "image-arg", value_name = "FLAG", allow_hyphen_values = true)]
     image_arguments: Vec<String>,
+
+    /// Ask the registries what each tag stands for now, and whether what is pinned is there.
+    #[cfg(feature = "registry")]
+    #[arg(long)]
+    resolve: bool,
+
+    #[cfg(feature = "registry")]
+    #[command(flatten)]
+    registries: super::resolution::RegistryArgs,
 }
 
 impl ImagesArgs {
-    /// Whose images.
-    pub(crate) fn overlays(&self) -> Vec<OsString> {
-        self.overlays.all()
+    /// Lists them.
+    #[cfg(feature = "registry")]
+    pub(crate) fn run(&self, context: &Context) -> Result<Report, Error> {
+        let mut context = context.clone();
+        if self.resolve {
+            let digests = Digests::new(&context, &self.registries.to_request())?;
+            context.digests = Some(std::sync::Arc::new(digests));
+        }
+        images::run(&context, &self.overlays.all(), &self.image_arguments)
     }
 
-    /// The container arguments.
-    pub(crate) fn flags(&self) -> &[String] {
-        &self.image_arguments
+    /// Lists them.
+    #[cfg(not(feature = "registry"))]
+    pub(crate) fn run(&self, context: &Context) -> Result<Report, Error> {
+        images::run(context, &self.overlays.all(), &self.image_arguments)
     }
 }
 

@@ -22,6 +22,8 @@ mod pin;
 mod progress;
 mod promote;
 mod reference;
+#[cfg(feature = "registry")]
+mod resolution;
 mod restart;
 mod schema;
 mod set;
@@ -130,7 +132,7 @@ impl Command {
         match self {
             Self::Check(args) => ops::check::run(context, &args.to_request(output)),
             Self::List(args) => ops::list::run(context, &args.directories()),
-            Self::Images(args) => ops::images::run(context, &args.overlays(), args.flags()),
+            Self::Images(args) => args.run(context),
             Self::Show(args) => ops::show::run(context, &args.to_request()),
             Self::Build(args) => ops::build::run(context, &args.to_request()),
             #[cfg(feature = "git")]

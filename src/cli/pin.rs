@@ -20,15 +20,16 @@ pub(crate) struct PinArgs {
     /// NAME is, the first that fits deciding: the whole image name as rendered or as an `images:` entry writes it, with a
     /// `:TAG` that narrows it; its last path segments (`web`, `team/web`); or the name of a container, or of a workload
     /// whose containers use one image. REF is `sha256:` and 64 digits, or a whole reference that ends with `@` and them
-    /// (`registry.example/team/web:v1.2@sha256:…`); another name in it renames the image.
-    #[arg(value_name = "NAME=REF")]
+    /// (`registry.example/team/web:v1.2@sha256:…`); another name in it renames the image. NAME:TAG, with no REF, asks the
+    /// registry that the image is pulled from for the digest of that tag.
+    #[arg(value_name = "NAME=REF|NAME:TAG")]
     references: Vec<String>,
 
     /// The digests: a JSON object of names and digests or references as for NAME=REF, @FILE, or - for standard input.
     #[arg(long, value_name = "JSON")]
     digests: Option<String>,
 
-    /// Ask whether every rendered image is pinned; exit 7 if not.
+    /// Ask whether every rendered image is pinned, or with --refresh whether every tag stands for its digest; exit 7 if not.
     #[arg(long, conflicts_with_all = ["digests", "dry_run", "references", "commit", "branch", "push"])]
     check: bool,
 
@@ -64,6 +65,10 @@ pub(crate) struct PinArgs {
     #[arg(long)]
     no_proof: bool,
 
+    #[cfg(feature = "registry")]
+    #[command(flatten)]
+    resolution: super::resolution::ResolutionArgs,
+
     #[command(flatten)]
     delivery: DeliveryArgs,
 }
@@ -77,11 +82,7 @@ impl PinArgs {
             overlays: self.overlays.all(),
             digests: digests.transpose()?,
             references: self.references.clone(),
-            mode: match (self.check, self.dry_run) {
-                (true, _) => Mode::Check,
-                (_, true) => Mode::DryRun,
-                _ => Mode::Write,
-            },
+            mode: self.mode(),
             tag: match (self.with_tag, self.drop_tag) {
                 (true, _) => TagRule::Always,
                 (_, true) => TagRule::Never,
@@ -93,6 +94,22 @@ impl PinArgs {
             unseen: self.unseen,
             no_proof: self.no_proof,
             delivery: self.delivery.to_delivery()?,
+            #[cfg(feature = "registry")]
+            resolution: self.resolution.to_resolution(),
         })
+    }
+
+    fn mode(&self) -> Mode {
+        #[cfg(feature = "registry")]
+        if self.resolution.verify {
+            return Mode::Verify;
+        } else if self.check && self.resolution.refresh {
+            return Mode::CheckTags;
+        }
+        match (self.check, self.dry_run) {
+            (true, _) => Mode::Check,
+            (_, true) => Mode::DryRun,
+            _ => Mode::Write,
+        }
     }
 }

@@ -112,6 +112,8 @@ catalogue! {
         "No branch is checked out, so there is none to commit to. Name one with `--branch`.";
     DIRTY_FILE = "dirty-file", Refused,
         "A file that the edit names differs from what is committed, or something stands where a new file has to go. What is not committed is never committed along.";
+    DOWNGRADE = "downgrade", Refused,
+        "The tag is a lower version than the one in use. `--allow-downgrade` pins it all the same.";
     DRAIN_AMBIGUOUS = "drain-ambiguous", Refused,
         "Several places state the drain and disagree, or several drains are meant. `--precedence` names the source that wins, `--arg` and `--env` name the places.";
     DRAIN_UNKNOWN = "drain-unknown", Refused,
@@ -132,6 +134,12 @@ catalogue! {
         "The grace would be below the time that the pods take to drain; they would be killed.";
     HELD_OFF = "held-off", Refused,
         "The workload is held at 0 replicas on purpose. `--turn-on` turns it on.";
+    IMAGE_LOCK_INVALID = "image-lock-invalid", Refused,
+        "The file of `--from-lock` is not one that `--write-lock` writes, or is of another version. The place is named.";
+    IMAGE_NOT_FOUND = "image-not-found", Refused,
+        "The registry has no image of that name and tag or digest, where it would be pulled from. Some registries say so too of what the login may not read.";
+    IMAGE_NOT_LOCKED = "image-not-locked", Refused,
+        "The file of `--from-lock` has no digest for an image that is asked for.";
     INVALID_DIGEST = "invalid-digest", Refused,
         "A value carries no digest that may be written: a bare tag, a short digest, upper case, another algorithm, sixty-four zeros, or a tag in the place of the name.";
     NEW_KINDS = "new-kinds", Refused,
@@ -148,10 +156,14 @@ catalogue! {
         "`--group` names none of the groups of `.overlay.yaml`. Those that are there are listed.";
     NO_SUCH_IMAGE = "no-such-image", Refused,
         "A key of `--digests` names nothing that is rendered. The nearest names are listed.";
+    NO_SUCH_PLATFORM = "no-such-platform", Refused,
+        "The image has none for a platform that is asked for or required, or several for it. Those that it has are listed.";
     NO_SUCH_WORKLOAD = "no-such-workload", Refused,
         "A name is that of nothing rendered which the command acts on. The nearest names are listed.";
     NOT_ALLOWED = "not-allowed", Refused,
         "The value is well formed and would be refused by the API server, by an operator, or could never work. The reason is given.";
+    NOT_AN_IMAGE = "not-an-image", Refused,
+        "What the name stands for is no image that can be pinned: another kind of artifact, a manifest of Docker's schema 1, or a name that no registry takes.";
     NOT_EDITABLE = "not-editable", Refused,
         "The file holds a form that cannot be edited without changing more than what was asked: an anchor in use, a key twice, a merge key. The place is named.";
     OTHER_VALUE = "other-value", Refused,
@@ -170,6 +182,10 @@ catalogue! {
         "Two `images:` entries of the overlay speak of one repository. Both are named; name one of them by its own `name`, or remove one.";
     SHORTENS_DRAIN = "shortens-drain", Refused,
         "The drain, or the grace, would become shorter. `--shorten` allows it.";
+    SIGNATURE_KEY = "signature-key", Refused,
+        "The file of `--verify-signature` holds no public key that can be used.";
+    SIGNATURE_REFUSED = "signature-refused", Refused,
+        "The image is not signed, or not by that key. Nothing was written.";
     STATEFUL_REMOVAL = "stateful-removal", Refused,
         "Objects that hold data would no longer be rendered. `--allow-removal KIND/NAME` allows each.";
     TAG_NEEDED = "tag-needed", Refused,
@@ -196,6 +212,12 @@ catalogue! {
         "The git program cannot be started.";
     GIT_TOO_OLD = "git-too-old", Missing,
         "The git program is older than 2.39.";
+    IMAGE_DENIED = "image-denied", Missing,
+        "The registry does not let the login that it got, or anybody, read the image.";
+    LOGIN_NEEDED = "login-needed", Missing,
+        "The registry asks for a login, and no configuration of Docker or Podman has one for it.";
+    LOGIN_REFUSED = "login-refused", Missing,
+        "The registry, or its token service, does not accept the login; the file or helper it comes from is named.";
     NO_BOUNDARY = "no-boundary", Missing,
         "The overlay is in no git work tree and not below the current directory. `--root DIR` names the directory that nothing may reach beyond.";
     NO_GIT_IDENTITY = "no-git-identity", Missing,
@@ -222,6 +244,8 @@ catalogue! {
         "The overlay uses something that the built-in build does not do, and no external kustomize is at hand or may do it. Install kustomize 5 or name one with `--kustomize PATH`; helm and plugins are never run. `--no-proof` edits without a proof.";
     NOT_DELIVERABLE = "not-deliverable", Missing,
         "This build of the program does not deliver through git.";
+    REGISTRY_CREDENTIALS = "registry-credentials", Missing,
+        "A configuration file of Docker or Podman, or a credential helper that it names, cannot be used.";
     REMOTE_BASE = "remote-base", Missing,
         "The overlay names something on the network whose content is not at hand, so that it cannot be rendered.";
     RENDERER_MISSING = "renderer-missing", Missing,
@@ -250,6 +274,14 @@ catalogue! {
         "The remote took the push, and its branch does not hold the commit. Somebody may have rewritten it.";
     PUSH_REFUSED = "push-refused", Outside,
         "A rule of the remote refuses the push: a protected branch, a required signature, a hook. Its words, the branch and the commit are given.";
+    REGISTRY_BUSY = "registry-busy", Outside,
+        "The registry answers that it is asked too often, and goes on doing so for as long as could be waited.";
+    REGISTRY_CONTRADICTION = "registry-contradiction", Outside,
+        "What the registry sends is not what it says it is: a digest, a type or a blob does not fit. Nothing was written.";
+    REGISTRY_FAILED = "registry-failed", Outside,
+        "The registry, or its token service, answers with an error of its own; its status is given.";
+    REGISTRY_UNREACHABLE = "registry-unreachable", Outside,
+        "The registry cannot be reached, does not answer in time, breaks off, sends too much, or its certificate is not trusted.";
     REMOTE_MISSING = "remote-missing", Outside,
         "The remote has no such repository, or hides it from this account.";
     REMOTE_UNREACHABLE = "remote-unreachable", Outside,
@@ -262,10 +294,14 @@ catalogue! {
         "A file could not be written. Every file is as it was before.";
     WRITE_INCOMPLETE = "write-incomplete", Outside,
         "A file could not be written, and undoing the ones before it failed too. The files that changed are named.";
+    DIGESTS_GONE = "digests-gone", Found,
+        "`pin --verify` found digests that their registry does not have any more: what is pinned to them cannot be pulled anew.";
     FINDINGS = "findings", Found,
         "`check` found something at or above `--fail-on`; each finding is listed with its file and line.";
     LOCK_OUTDATED = "lock-outdated", Found,
         "`lock --check` found a reference that is not locked, a tag that is another commit now, or one that is gone; each is listed.";
+    TAGS_MOVED = "tags-moved", Found,
+        "`pin --refresh --check` found pins whose tag stands for another image now, or for none.";
     UNPINNED = "unpinned", Found,
         "Something rendered is not pinned to a digest; each place is listed.";
 }

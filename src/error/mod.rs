@@ -9,6 +9,8 @@ mod convert;
 mod edits;
 #[cfg(feature = "git")]
 mod git;
+#[cfg(feature = "registry")]
+mod registry;
 
 use std::fmt;
 

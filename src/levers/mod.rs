@@ -69,6 +69,8 @@ pub fn resolve(
     groups: &Groups,
 ) -> Result<Resolved, LeverError> {
     match change {
+        #[cfg(feature = "registry")]
+        Change::ResolveImages(_) => Ok(Resolved::default()),
         Change::PinImages(_)
         | Change::BumpBase(_)
         | Change::SetComponents(_)

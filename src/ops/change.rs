@@ -8,6 +8,8 @@ mod consequences;
 mod fields;
 pub(super) mod reach;
 mod removals;
+#[cfg(feature = "registry")]
+mod resolve;
 mod several;
 mod unseen;
 
@@ -82,6 +84,8 @@ pub(crate) fn prove_change(
             return components::prove(context, files, editable, wanted);
         }
         Change::Several(parts) => return several::prove(context, files, editable, parts),
+        #[cfg(feature = "registry")]
+        Change::ResolveImages(wanted) => return resolve::prove(context, files, editable, wanted),
         _ => {}
     }
     let plan = |overlay: &Editable| {
@@ -91,7 +95,12 @@ pub(crate) fn prove_change(
             _ => fields::plan(context, overlay, change),
         }
     };
-    let mut planned = context.for_each_of(editable, plan)?;
+    let planned = context.for_each_of(editable, plan)?;
+    prove_planned(context, planned)
+}
+
+/// Proves what was planned for each overlay; all or nothing.
+fn prove_planned(context: &Context, mut planned: Vec<Planned<'_>>) -> Result<Proven, Error> {
     refuse_unmatched(&mut planned)?;
     let texts = merged_texts(&planned)?;
     let mut overlays = context.for_each_of(&planned, |planned| {
@@ -128,27 +137,48 @@ pub(crate) fn run_change(
     Ok(ChangeReport { dry_run, overlays, delivered: Delivered::default() })
 }
 
+/// An overlay with what planning pins has to see of it.
+struct Viewed<'a> {
+    overlay: LoadedOverlay<'a>,
+    entries: Vec<ImagesEntry>,
+    later: Vec<plan::LaterField>,
+    uses: Vec<ImageUse>,
+}
+
+impl<'a> Viewed<'a> {
+    fn of(overlay: LoadedOverlay<'a>, image_args: &[String]) -> Result<Self, Error> {
+        let entries = read_entries(&overlay)?;
+        let uses = find_uses(&overlay, &entries, image_args)?;
+        let later = overlay.later();
+        Ok(Self { overlay, entries, later, uses })
+    }
+
+    fn as_pin_view(&self) -> plan::PinView<'_> {
+        plan::PinView {
+            file: &self.overlay.file,
+            entries: &self.entries,
+            later: &self.later,
+            uses: &self.uses,
+            resources: &self.overlay.before.resources,
+            is_partial: !self.overlay.unknown.is_empty(),
+        }
+    }
+}
+
 fn plan_pins<'a>(overlay: LoadedOverlay<'a>, pins: &'a PinImages) -> Result<Planned<'a>, Error> {
-    let entries = read_entries(&overlay)?;
-    let uses = find_uses(&overlay, &entries, &pins.image_args)?;
-    let later = overlay.later();
-    let resources = &overlay.before.resources;
-    let view = plan::PinView {
-        file: &overlay.file,
-        entries: &entries,
-        later: &later,
-        uses: &uses,
-        resources,
-        is_partial: !overlay.unknown.is_empty(),
-    };
-    let decided = plan::decide_pins(pins, view)?;
+    plan_viewed(Viewed::of(overlay, &pins.image_args)?, pins)
+}
+
+fn plan_viewed<'a>(viewed: Viewed<'a>, pins: &'a PinImages) -> Result<Planned<'a>, Error> {
+    let decided = plan::decide_pins(pins, viewed.as_pin_view())?;
+    let Viewed { overlay, entries, uses, .. } = viewed;
     let own = overlay.own_files();
     let view = plan::WriteView {
         file: &overlay.file,
         text: &overlay.text,
         entries: &entries,
         uses: &uses,
-        resources,
+        resources: &overlay.before.resources,
         own: &own,
         may_add: !pins.no_add,
     };

@@ -94,7 +94,7 @@ fn describe(overlay: &LoadedOverlay<'_>, unpinned: &[&ImageUse], all: usize, tex
 
 /// Whether the place names an image by anything else than a digest that pins. A field that the images
 /// transformer does not reach counts where its value has a path, a tag or an operator that reads it.
-fn is_floating(place: &ImageUse) -> bool {
+pub(super) fn is_floating(place: &ImageUse) -> bool {
     let is_image = place.kind != UseKind::Field
         || place.arriving.is_some()
         || place.needs_tag()

@@ -7,8 +7,14 @@ use serde_json::json;
 use super::Context;
 use super::overlay::LoadedOverlay;
 use super::preflight::Editable;
+#[cfg(feature = "registry")]
+use super::registry_checks::ask_about;
 use crate::error::Error;
+#[cfg(feature = "registry")]
+use crate::error::codes;
 use crate::kustomize::{Resource, find_image_uses};
+#[cfg(feature = "registry")]
+use crate::report::look::InRegistry;
 use crate::report::look::{Use, UsedImage};
 use crate::report::{Report, Style, Text};
 
@@ -18,24 +24,56 @@ use crate::report::{Report, Style, Text};
 /// Where an overlay is not found or does not build.
 pub fn run(context: &Context, overlays: &[OsString], flags: &[String]) -> Result<Report, Error> {
     let (files, located) = context.locate(overlays)?;
-    let mut entries = Vec::new();
-    let mut text = Text::default();
+    let mut seen = Vec::new();
     for overlay in located {
         let overlay = Editable::load(context, &files, overlay)?;
         let overlay = LoadedOverlay::load(&files, &overlay, context)?;
         let images = used_images(&overlay, flags);
-        text.styled_line(Style::Heading, &overlay.path);
-        for image in &images {
+        seen.push((overlay.path.clone(), overlay.unknown.clone(), images));
+    }
+    #[cfg(feature = "registry")]
+    let error = ask_registries(context, &mut seen);
+    #[cfg(not(feature = "registry"))]
+    let error = None;
+    let mut entries = Vec::new();
+    let mut text = Text::default();
+    for (path, unknown, images) in &seen {
+        text.styled_line(Style::Heading, path);
+        for image in images {
             text.append(image.to_text());
         }
-        for unknown in &overlay.unknown {
+        for unknown in unknown {
             text.styled_line(Style::Warning, format!("  unknown: what {unknown} brings"));
         }
         let images: Vec<_> = images.iter().map(UsedImage::to_json).collect();
-        let unknown = &overlay.unknown;
-        entries.push(json!({ "path": overlay.path, "images": images, "unknown": unknown }));
+        entries.push(json!({ "path": path, "images": images, "unknown": unknown }));
     }
-    Ok(Report::unchanged("images", json!({ "overlays": entries }), text))
+    let mut report = Report::unchanged("images", json!({ "overlays": entries }), text);
+    report.error = error;
+    Ok(report)
+}
+
+/// The path of an overlay, what of it is unknown, and its images.
+type Seen = (String, Vec<String>, Vec<UsedImage>);
+
+/// What the registries say of all the images, each asked once; an error where one could not be asked.
+#[cfg(feature = "registry")]
+fn ask_registries(context: &Context, seen: &mut [Seen]) -> Option<Error> {
+    let digests = context.digests.clone()?;
+    let images = || seen.iter().flat_map(|(_, _, images)| images);
+    let references: Vec<String> = images().map(|image| image.reference.clone()).collect();
+    let mut states = ask_about(context, &digests, &references).into_iter();
+    let mut unknown = Vec::new();
+    for image in seen.iter_mut().flat_map(|(_, _, images)| images) {
+        image.in_registry = states.next();
+        if let Some(InRegistry::Unknown(reason)) = &image.in_registry {
+            unknown.push(reason.clone());
+        }
+    }
+    let first = unknown.first()?;
+    let message =
+        format!("{} of {} images could not be asked for", unknown.len(), references.len());
+    Some(Error::new(codes::REGISTRY_FAILED, message).cause(first.clone()))
 }
 
 /// By reference and decider, in the order of the render.
@@ -58,7 +96,8 @@ fn used_images(overlay: &LoadedOverlay<'_>, flags: &[String]) -> Vec<UsedImage> 
             Some(image) => image.uses.push(place),
             None => {
                 let reference = found.reference.to_string();
-                images.push(UsedImage { reference, decided_by, uses: vec![place] });
+                let uses = vec![place];
+                images.push(UsedImage { reference, decided_by, uses, in_registry: None });
             }
         }
     }

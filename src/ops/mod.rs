@@ -14,6 +14,8 @@ mod check_pins;
 pub mod deliver;
 #[cfg(feature = "git")]
 pub mod diff;
+#[cfg(feature = "registry")]
+pub mod digests;
 pub mod doctor;
 pub mod edit;
 mod elsewhere;
@@ -33,6 +35,8 @@ pub mod parallel;
 pub mod pin;
 pub mod preflight;
 pub mod promote;
+#[cfg(feature = "registry")]
+mod registry_checks;
 mod remote;
 #[cfg(feature = "git")]
 mod remote_bases;
@@ -73,6 +77,9 @@ pub struct Context {
     pub offline: bool,
     /// Who is told how far long work has gone.
     pub progress: Option<std::sync::Arc<dyn parallel::Progress>>,
+    /// Where digests come from, for a command that asks for some.
+    #[cfg(feature = "registry")]
+    pub digests: Option<std::sync::Arc<digests::Digests>>,
     #[cfg(feature = "git")]
     remotes: std::sync::Arc<remote_bases::Remotes>,
     settings: OnceLock<Settings>,

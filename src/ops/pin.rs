@@ -7,9 +7,17 @@ use super::Context;
 use super::change::{Write, run_change};
 use super::check_pins::check_pins;
 use super::deliver::{self, Delivery};
+#[cfg(feature = "registry")]
+use super::digests::{DigestRequest, Digests};
 use super::input::{Input, hint_for_directory};
-use crate::change::{Change, Pin, PinImages, TagChoice, parse_assignment};
+#[cfg(feature = "registry")]
+use super::registry_checks::{self, Question};
+use crate::change::{Change, Key, Pin, PinImages, TagChoice, parse_assignment};
+#[cfg(feature = "registry")]
+use crate::change::{InUse, NewTag, ResolveImages};
 use crate::error::{Error, codes};
+#[cfg(feature = "registry")]
+use crate::registry::LockedImage;
 use crate::report::Report;
 
 /// What to do about pins.
@@ -21,6 +29,12 @@ pub enum Mode {
     DryRun,
     /// Ask whether every image is pinned; write nothing.
     Check,
+    /// Ask the registries whether each digest exists; write nothing.
+    #[cfg(feature = "registry")]
+    Verify,
+    /// Ask the registries whether each tag stands for the digest beside it; write nothing.
+    #[cfg(feature = "registry")]
+    CheckTags,
 }
 
 /// Whether the tag stands beside the digest.
@@ -59,47 +73,91 @@ pub struct PinRequest {
     pub no_proof: bool,
     /// How the edit is delivered; `None` leaves it in the files.
     pub delivery: Option<Delivery>,
+    /// What registries are asked for.
+    #[cfg(feature = "registry")]
+    pub resolution: Resolution,
+}
+
+/// What of a request to pin is left to registries.
+#[cfg(feature = "registry")]
+#[derive(Clone, Debug, Default)]
+pub struct Resolution {
+    /// `--resolve`: the images named by keys, or those without a digest where there is none.
+    pub resolve: Option<Vec<String>>,
+    /// `--refresh`.
+    pub refresh: bool,
+    /// `--allow-downgrade`.
+    pub allow_downgrade: bool,
+    /// How digests are had.
+    pub digests: DigestRequest,
 }
 
 /// Pins images in every overlay named, all or nothing.
 ///
 /// # Errors
 /// Refusals and failures, each with its code; nothing was written then.
+#[cfg(feature = "registry")]
 pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
+    if request.asks_registries() {
+        // The repository's settings say how long to wait; an edit of a remote repository has none here.
+        let _ = context.locate(&request.overlays);
+        context.ask_digests(Digests::new(context, &request.resolution.digests)?);
+    }
+    let report = pin(context, request)?;
+    let lock = request.resolution.digests.write_lock.as_ref();
+    if let (Some(file), Some(digests), Mode::Write) = (lock, context.digests(), request.mode) {
+        digests.write_lock(&context.cwd, file)?;
+    }
+    Ok(report)
+}
+
+/// Pins images in every overlay named, all or nothing.
+///
+/// # Errors
+/// Refusals and failures, each with its code; nothing was written then.
+#[cfg(not(feature = "registry"))]
+pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
+    pin(context, request)
+}
+
+fn pin(context: &Context, request: &PinRequest) -> Result<Report, Error> {
     if request.no_proof {
         context.go_on_unproven();
     }
     if let (Some(delivery), Mode::Write) = (&request.delivery, request.mode) {
-        let change = request.to_change(&context.cwd)?;
+        let change = request.to_change(context)?;
         let delivered = deliver::run(context, &request.overlays, &change, delivery)?;
         return Ok(delivered.into_report("pin"));
     }
     let (files, editable) = context.editable(&request.overlays)?;
-    if request.mode == Mode::Check {
-        return check_pins(context, &files, &editable, &request.image_arguments);
-    }
-    let change = request.to_change(&context.cwd)?;
+    let flags = &request.image_arguments;
     let write = match request.mode {
+        Mode::Check => return check_pins(context, &files, &editable, flags),
+        #[cfg(feature = "registry")]
+        Mode::Verify => {
+            return registry_checks::check(context, &files, &editable, flags, Question::Exists);
+        }
+        #[cfg(feature = "registry")]
+        Mode::CheckTags => {
+            return registry_checks::check(context, &files, &editable, flags, Question::Current);
+        }
         Mode::DryRun => Write::Nothing,
-        _ => Write::Files,
+        Mode::Write => Write::Files,
     };
+    let change = request.to_change(context)?;
     Ok(run_change(context, &files, &editable, &change, write)?.into_report("pin"))
 }
 
 impl PinRequest {
-    fn to_change(&self, cwd: &Path) -> Result<Change, Error> {
+    fn to_change(&self, context: &Context) -> Result<Change, Error> {
         let mut pins = Vec::new();
         if let Some(digests) = &self.digests {
-            pins.extend(digests.to_pins(cwd)?);
+            pins.extend(digests.to_pins(&context.cwd)?);
         }
-        for reference in &self.references {
-            pins.push(parse_positional(cwd, reference)?);
+        for reference in self.references.iter().filter(|typed| self.is_digest(typed)) {
+            pins.push(parse_positional(&context.cwd, reference)?);
         }
-        if pins.is_empty() && self.digests.is_none() {
-            let error = Error::new(codes::USAGE, "nothing to pin: no --digests and no NAME=REF");
-            return Err(error.hint("--check asks whether everything is pinned"));
-        }
-        Ok(Change::PinImages(PinImages {
+        let pins = PinImages {
             pins,
             tag: match self.tag {
                 TagRule::Keep => TagChoice::Keep,
@@ -110,8 +168,75 @@ impl PinRequest {
             no_add: self.no_add,
             replace_placeholder: self.replace_placeholder,
             unseen: self.unseen,
-        }))
+        };
+        #[cfg(feature = "registry")]
+        if context.digests().is_some() {
+            return Ok(Change::ResolveImages(self.to_resolution(context, pins)));
+        }
+        if pins.pins.is_empty() && self.digests.is_none() {
+            let error = Error::new(codes::USAGE, "nothing to pin: no --digests and no NAME=REF");
+            return Err(error.hint("--check asks whether everything is pinned"));
+        }
+        Ok(Change::PinImages(pins))
     }
+
+    /// Whether a positional carries its digest, or should; the others are for a registry.
+    fn is_digest(&self, typed: &str) -> bool {
+        cfg!(not(feature = "registry")) || typed.contains('=') || Key::parse(typed).tag().is_none()
+    }
+}
+
+#[cfg(feature = "registry")]
+impl PinRequest {
+    /// Whether anything is left to registries, or to a lock file in their place.
+    fn asks_registries(&self) -> bool {
+        let resolution = &self.resolution;
+        let is_check = matches!(self.mode, Mode::Verify | Mode::CheckTags);
+        let tags = self.references.iter().any(|typed| !self.is_digest(typed));
+        let is_locked = resolution.digests.from_lock.is_some();
+        is_check || tags || is_locked || resolution.resolve.is_some() || resolution.refresh
+    }
+
+    fn to_resolution(&self, context: &Context, pins: PinImages) -> ResolveImages {
+        let resolution = &self.resolution;
+        let in_use = match (&resolution.resolve, resolution.refresh) {
+            (_, true) => Some(InUse::Pinned),
+            (None, false) => None,
+            (Some(names), false) if names.is_empty() => Some(InUse::Unpinned),
+            (Some(names), false) => {
+                Some(InUse::Named(names.iter().map(|name| Key::parse(name)).collect()))
+            }
+        };
+        let typed = self.references.iter().filter(|typed| !self.is_digest(typed));
+        let mut tags: Vec<NewTag> = typed.filter_map(|typed| new_tag(typed)).collect();
+        if tags.is_empty() && in_use.is_none() {
+            tags = locked_tags(context);
+        }
+        let allow_downgrade = resolution.allow_downgrade;
+        ResolveImages { pins, tags, in_use, allow_downgrade }
+    }
+}
+
+/// `NAME:TAG`.
+#[cfg(feature = "registry")]
+fn new_tag(typed: &str) -> Option<NewTag> {
+    let key = Key::parse(typed);
+    let (tag, name) = (key.tag()?.to_owned(), Key::parse(key.name()));
+    Some(NewTag { key: name, tag, is_optional: false })
+}
+
+/// Everything that a lock file holds, as far as it is rendered. Of several tags of one name each is for the places that have it.
+#[cfg(feature = "registry")]
+fn locked_tags(context: &Context) -> Vec<NewTag> {
+    let Some(digests) = context.digests() else { return Vec::new() };
+    let names: Vec<&str> = digests.locked().map(|image| image.reference.name()).collect();
+    let to_tag = |image: &LockedImage| {
+        let (name, tag) = (image.reference.name(), image.reference.tag()?);
+        let is_alone = names.iter().filter(|other| **other == name).count() == 1;
+        let key = if is_alone { Key::parse(name) } else { Key::parse(&format!("{name}:{tag}")) };
+        Some(NewTag { key, tag: tag.to_owned(), is_optional: true })
+    };
+    digests.locked().filter_map(to_tag).collect()
 }
 
 fn parse_positional(cwd: &Path, text: &str) -> Result<Pin, Error> {
@@ -119,7 +244,11 @@ fn parse_positional(cwd: &Path, text: &str) -> Result<Pin, Error> {
         Some((key, value)) => Ok(parse_assignment(key, value)?),
         None => {
             let error = Error::new(codes::USAGE, format!("`{text}` carries no digest"));
-            let error = error.hint("write NAME=sha256:…, or NAME=REFERENCE@sha256:…");
+            let error = error.hint(if cfg!(feature = "registry") {
+                "write NAME=sha256:…, or NAME:TAG to ask the registry for the digest"
+            } else {
+                "write NAME=sha256:…, or NAME=REFERENCE@sha256:…"
+            });
             Err(hint_for_directory(cwd, text, error))
         }
     }

@@ -27,6 +27,46 @@ pub struct UsedImage {
     pub decided_by: Option<Owner>,
     /// Where it is used.
     pub uses: Vec<Use>,
+    /// What its registry says of it, where that was asked.
+    pub in_registry: Option<InRegistry>,
+}
+
+/// What a registry says of an image that is rendered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InRegistry {
+    /// The tag stands for the digest beside it, or the digest is there.
+    Current,
+    /// The tag stands for this digest now.
+    Moved(String),
+    /// There is no digest beside the tag, which stands for this one.
+    Unpinned(String),
+    /// There is no such tag or digest.
+    Gone,
+    /// It could not be asked; the reason.
+    Unknown(String),
+}
+
+impl InRegistry {
+    fn to_json(&self) -> Json {
+        let (state, digest, reason) = match self {
+            Self::Current => ("current", None, None),
+            Self::Moved(digest) => ("moved", Some(digest), None),
+            Self::Unpinned(digest) => ("unpinned", Some(digest), None),
+            Self::Gone => ("gone", None, None),
+            Self::Unknown(reason) => ("unknown", None, Some(reason)),
+        };
+        json!({ "state": state, "digest": digest, "reason": reason })
+    }
+
+    fn to_line(&self) -> (Style, String) {
+        match self {
+            Self::Current => (Style::Faint, "    in the registry".to_owned()),
+            Self::Moved(digest) => (Style::Warning, format!("    the tag stands for {digest} now")),
+            Self::Unpinned(digest) => (Style::Faint, format!("    the tag stands for {digest}")),
+            Self::Gone => (Style::Warning, "    not in the registry".to_owned()),
+            Self::Unknown(reason) => (Style::Warning, format!("    not known: {reason}")),
+        }
+    }
 }
 
 impl UsedImage {
@@ -46,7 +86,7 @@ impl UsedImage {
                 "container": place.container,
             })
         });
-        json!({
+        let mut image = json!({
             "reference": self.reference,
             "name": split.name,
             "tag": filled(split.tag),
@@ -54,7 +94,11 @@ impl UsedImage {
             "pinned": self.is_pinned(),
             "uses": uses.collect::<Vec<_>>(),
             "decidedBy": self.decided_by.as_ref().map(owner_to_json),
-        })
+        });
+        if let Some(in_registry) = &self.in_registry {
+            image["registry"] = in_registry.to_json();
+        }
+        image
     }
 
     /// Its lines for people.
@@ -65,6 +109,9 @@ impl UsedImage {
             false => (Style::Warning, "not pinned"),
         };
         text.push(Style::Plain, format!("  {}  ", self.reference)).styled_line(style, word);
+        if let Some((style, line)) = self.in_registry.as_ref().map(InRegistry::to_line) {
+            text.styled_line(style, line);
+        }
         if let Some(owner) = &self.decided_by {
             text.styled_line(Style::Faint, format!("    decided by {}", owner_text(owner)));
         }

@@ -4,6 +4,8 @@ use serde_json::{Value as Json, json};
 
 use crate::change::{Change, PinValue};
 use crate::git::ChangeRecord;
+#[cfg(feature = "registry")]
+use crate::image::Split;
 use crate::report::change::{OverlayReport, Status};
 
 /// The longest subject that shows whole in lists of commits.
@@ -56,6 +58,12 @@ fn headline(change: &Change, overlays: &[OverlayReport]) -> String {
                 pins.pins.iter().map(|pin| last_segment(pin.key.as_str())).collect();
             format!("Pin {}", list(&keys, "images"))
         }
+        #[cfg(feature = "registry")]
+        Change::ResolveImages(_) => {
+            let names: Vec<String> =
+                pinned(overlays).map(|(old, _)| last_segment(Split::parse(&old).name)).collect();
+            format!("Pin {}", list(&names, "images"))
+        }
         Change::SetReplicas(_) => format!("Set replicas of {names}"),
         Change::SetStrategy(_) => format!("Set strategy of {names}"),
         Change::SetInstances(_) => format!("Set instances of {names}"),
@@ -73,6 +81,14 @@ fn headline(change: &Change, overlays: &[OverlayReport]) -> String {
 pub(super) fn record(change: &Change, overlays: &[OverlayReport]) -> ChangeRecord {
     let places: Vec<&str> = changed(overlays).map(|overlay| overlay.path.as_str()).collect();
     let pins = match change {
+        #[cfg(feature = "registry")]
+        Change::ResolveImages(_) => {
+            let digests: serde_json::Map<String, Json> =
+                pinned(overlays).map(|(old, new)| (old, json!(new))).collect();
+            return ChangeRecord::new(
+                json!({"command": "pin", "overlays": places, "digests": digests}),
+            );
+        }
         Change::PinImages(pins) => Some(pins),
         Change::BumpBase(bump) => bump.pins.as_ref(),
         _ => {
@@ -97,6 +113,19 @@ pub(super) fn record(change: &Change, overlays: &[OverlayReport]) -> ChangeRecor
         }),
         _ => json!({"command": "pin", "overlays": places, "digests": images}),
     })
+}
+
+/// The references that became others, without the digests they had, each once and in their order.
+#[cfg(feature = "registry")]
+fn pinned(overlays: &[OverlayReport]) -> impl Iterator<Item = (String, String)> {
+    let mut pinned = std::collections::BTreeMap::new();
+    for moved in changed(overlays).flat_map(|overlay| &overlay.effect.changes) {
+        let text = |value: &Option<Json>| value.as_ref()?.as_str().map(str::to_owned);
+        if let (Some(old), Some(new)) = (text(&moved.before), text(&moved.after)) {
+            pinned.insert(old.split('@').next().unwrap_or_default().to_owned(), new);
+        }
+    }
+    pinned.into_iter()
 }
 
 fn fields_of(overlay: &OverlayReport) -> impl Iterator<Item = Json> + '_ {
