@@ -82,12 +82,10 @@ impl ImagesArgs {
     /// Lists them.
     #[cfg(feature = "registry")]
     pub(crate) fn run(&self, context: &Context) -> Result<Report, Error> {
-        let mut context = context.clone();
         if self.resolve {
-            let digests = Digests::new(&context, &self.registries.to_request())?;
-            context.digests = Some(std::sync::Arc::new(digests));
+            context.ask_digests(Digests::new(context, &self.registries.to_request())?);
         }
-        images::run(&context, &self.overlays.all(), &self.image_arguments)
+        images::run(context, &self.overlays.all(), &self.image_arguments)
     }
 
     /// Lists them.

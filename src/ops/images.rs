@@ -59,10 +59,10 @@ type Seen = (String, Vec<String>, Vec<UsedImage>);
 /// What the registries say of all the images, each asked once; an error where one could not be asked.
 #[cfg(feature = "registry")]
 fn ask_registries(context: &Context, seen: &mut [Seen]) -> Option<Error> {
-    let digests = context.digests.clone()?;
+    let digests = context.digests()?;
     let images = || seen.iter().flat_map(|(_, _, images)| images);
     let references: Vec<String> = images().map(|image| image.reference.clone()).collect();
-    let mut states = ask_about(context, &digests, &references).into_iter();
+    let mut states = ask_about(context, digests, &references).into_iter();
     let mut unknown = Vec::new();
     for image in seen.iter_mut().flat_map(|(_, _, images)| images) {
         image.in_registry = states.next();

@@ -77,9 +77,8 @@ pub struct Context {
     pub offline: bool,
     /// Who is told how far long work has gone.
     pub progress: Option<std::sync::Arc<dyn parallel::Progress>>,
-    /// Where digests come from, for a command that asks for some.
     #[cfg(feature = "registry")]
-    pub digests: Option<std::sync::Arc<digests::Digests>>,
+    digests: OnceLock<std::sync::Arc<digests::Digests>>,
     #[cfg(feature = "git")]
     remotes: std::sync::Arc<remote_bases::Remotes>,
     settings: OnceLock<Settings>,
@@ -154,6 +153,18 @@ impl Context {
     /// The time that a command may wait for anything outside: `--timeout`, else the repository's setting.
     pub fn allowed_time(&self) -> Option<Duration> {
         self.timeout.or_else(|| self.settings.get()?.timeout)
+    }
+
+    /// From now on digests come from there.
+    #[cfg(feature = "registry")]
+    pub fn ask_digests(&self, digests: digests::Digests) {
+        let _ = self.digests.set(std::sync::Arc::new(digests));
+    }
+
+    /// Where digests come from, for a command that asks for some.
+    #[cfg(feature = "registry")]
+    pub(crate) fn digests(&self) -> Option<&digests::Digests> {
+        self.digests.get().map(AsRef::as_ref)
     }
 
     /// What the repository decides about its checks.

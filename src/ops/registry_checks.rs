@@ -48,7 +48,7 @@ pub(crate) fn check(
     flags: &[String],
     question: Question,
 ) -> Result<Report, Error> {
-    let digests = context.digests.as_deref();
+    let digests = context.digests();
     let digests =
         digests.ok_or_else(|| Error::new(codes::INTERNAL, "nobody to ask for digests"))?;
     let loaded = context.for_each_of(editable, |overlay| {

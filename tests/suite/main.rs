@@ -32,6 +32,8 @@ mod http;
 #[cfg(feature = "git")]
 mod lock;
 mod reference;
+#[cfg(all(feature = "registry", feature = "git"))]
+mod registry;
 #[cfg(feature = "git")]
 mod remote_bases;
 mod render;

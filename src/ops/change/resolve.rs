@@ -45,7 +45,7 @@ pub(super) fn prove(
     editable: &[Editable],
     wanted: &ResolveImages,
 ) -> Result<Proven, Error> {
-    let digests = context.digests.as_deref();
+    let digests = context.digests();
     let digests =
         digests.ok_or_else(|| Error::new(codes::INTERNAL, "nobody to ask for digests"))?;
     let viewed = context.for_each_of(editable, |overlay| {

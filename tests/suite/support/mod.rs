@@ -10,9 +10,13 @@ pub(crate) mod git_http;
 #[cfg(feature = "git")]
 pub(crate) mod git_lab;
 pub(crate) mod json_schema;
+#[cfg(feature = "registry")]
+pub(crate) mod registry;
 pub(crate) mod repo;
 #[cfg(feature = "http")]
 pub(crate) mod scripted_http;
+#[cfg(feature = "registry")]
+pub(crate) mod token_service;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

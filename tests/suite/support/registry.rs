@@ -139,7 +139,13 @@ impl Registry {
     }
 
     /// Stores a manifest under a tag or digest.
-    pub(crate) fn push_manifest(&self, repository: &str, name: &str, media_type: &str, body: &[u8]) {
+    pub(crate) fn push_manifest(
+        &self,
+        repository: &str,
+        name: &str,
+        media_type: &str,
+        body: &[u8],
+    ) {
         let address = self.address(&format!("/v2/{repository}/manifests/{name}"));
         let put = Request::new(Method::Put, address).body(media_type, body.to_vec());
         let stored = self.send(put, repository);
@@ -186,7 +192,13 @@ impl Registry {
     }
 
     /// Stores an index of OCI's form or a list of Docker's with these entries.
-    pub(crate) fn push_index(&self, repository: &str, tag: &str, media_type: &str, entries: &[Json]) {
+    pub(crate) fn push_index(
+        &self,
+        repository: &str,
+        tag: &str,
+        media_type: &str,
+        entries: &[Json],
+    ) {
         let index = json!({"schemaVersion": 2, "mediaType": media_type, "manifests": entries});
         let body = serde_json::to_vec_pretty(&index).unwrap();
         self.push_manifest(repository, tag, media_type, &body);
