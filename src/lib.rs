@@ -17,6 +17,7 @@
 
 #[cfg(feature = "argocd")]
 pub mod argocd;
+pub mod capacity;
 pub mod change;
 pub mod checks;
 pub mod cli;

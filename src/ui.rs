@@ -122,7 +122,9 @@ impl Ui {
 
     /// With `--quiet` a report of what was done or found is not printed; what was asked to be shown is.
     fn is_silent_about(&self, report: &Report) -> bool {
-        let shows = ["show", "list", "images", "explain", "diff", "affected", "build", "doctor"];
+        let shows = [
+            "show", "list", "images", "explain", "diff", "affected", "build", "doctor", "capacity",
+        ];
         self.verbosity == Verbosity::Quiet && !shows.contains(&report.command.as_str())
     }
 

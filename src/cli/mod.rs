@@ -6,6 +6,7 @@
 mod apply;
 #[cfg(feature = "git")]
 mod bump;
+mod capacity;
 mod check;
 #[cfg(feature = "git")]
 mod compare;
@@ -82,6 +83,7 @@ enum Command {
     #[cfg(feature = "git")]
     History(history::HistoryArgs),
     Check(check::CheckArgs),
+    Capacity(capacity::CapacityArgs),
     Explain(look::ExplainArgs),
     Pin(pin::PinArgs),
     Set(set::SetArgs),
@@ -114,6 +116,7 @@ impl Command {
             #[cfg(feature = "git")]
             Self::History(_) => "history",
             Self::Check(_) => "check",
+            Self::Capacity(_) => "capacity",
             Self::Explain(_) => "explain",
             Self::Pin(_) => "pin",
             Self::Set(args) => args.name(),
@@ -131,6 +134,7 @@ impl Command {
         self.require_form(output)?;
         match self {
             Self::Check(args) => ops::check::run(context, &args.to_request(output)),
+            Self::Capacity(args) => ops::capacity::run(context, &args.to_request()),
             Self::List(args) => ops::list::run(context, &args.directories()),
             Self::Images(args) => args.run(context),
             Self::Show(args) => ops::show::run(context, &args.to_request()),

@@ -8,6 +8,7 @@ pub mod affected;
 pub mod build;
 #[cfg(feature = "git")]
 pub mod bump;
+pub mod capacity;
 mod change;
 pub mod check;
 mod check_pins;

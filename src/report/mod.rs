@@ -4,6 +4,7 @@
 //! the same data. Must not print (`ui` does) and must not know arguments.
 
 pub mod affected;
+pub mod capacity;
 pub mod change;
 pub mod check;
 pub mod diff;

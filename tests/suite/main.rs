@@ -6,6 +6,7 @@ mod build_fixtures;
 mod build_limits;
 #[cfg(feature = "git")]
 mod bump;
+mod capacity;
 mod cases;
 mod check_forms;
 mod checks;

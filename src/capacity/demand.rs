@@ -1,0 +1,297 @@
+//! What the pods of rendered resources ask for, by the scheduler's rule.
+//!
+//! Sources: Kubernetes `pkg/api/v1/resource/helpers.go` (`PodRequests`: containers and sidecars together, or the largest
+//! init container with the sidecars before it, whichever is more; overhead beside it), `pkg/apis/core/v1/defaults.go`
+//! (a request that is not stated is the limit), and the operator's pods of a CloudNativePG Cluster.
+
+use super::amounts::Amounts;
+use super::pack::Group;
+use super::resilience::Surge;
+use crate::checks::model::cluster::Cluster;
+use crate::checks::model::quantity::parse_quantity;
+use crate::checks::model::selector::{Labels, Selector};
+use crate::checks::model::workload::{Strategy, Workload, WorkloadKind};
+use crate::checks::model::{int_at, items_at, text_at, texts_at};
+use crate::kustomize::node::Node;
+use crate::kustomize::{Resource, ResourceId};
+
+/// The most pods that are reckoned with.
+pub const MOST_PODS: u64 = 20_000;
+/// The topology key of a node.
+const HOST: &str = "kubernetes.io/hostname";
+
+/// The pods of one object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodSet {
+    /// Which object makes them.
+    pub owner: ResourceId,
+    /// How many there are; for a DaemonSet one for each node.
+    pub count: u64,
+    /// How many come beside them during a roll.
+    pub surge: u64,
+    /// Whether every node has one.
+    pub is_daemon: bool,
+    /// What one asks for.
+    pub request: Amounts,
+    /// Labels that its node must have.
+    pub node_labels: Vec<(String, String)>,
+}
+
+/// What overlays ask of nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// The pods, in the order of the render.
+    pub sets: Vec<PodSet>,
+    /// The same without DaemonSets, for packing.
+    pub groups: Vec<Group>,
+    /// The rolls that need room, by number of group.
+    pub surges: Vec<Surge>,
+    /// What one pod of every DaemonSet asks for.
+    pub daemons: Amounts,
+    /// How many DaemonSets there are.
+    pub daemon_pods: u64,
+    /// What could not be taken into account.
+    pub notes: Vec<String>,
+}
+
+/// There are more pods than are reckoned with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooManyPods {
+    /// The object at which they became too many.
+    pub owner: ResourceId,
+}
+
+/// What is read of one object before all are known.
+struct Read<'a> {
+    set: PodSet,
+    pod: Option<&'a Node>,
+    labels: Labels<'a>,
+    namespace: String,
+    is_alone: bool,
+}
+
+impl Demand {
+    /// What `resources` ask for.
+    ///
+    /// # Errors
+    /// [`TooManyPods`].
+    pub fn of(resources: &[Resource]) -> Result<Self, TooManyPods> {
+        let mut demand = Self::default();
+        let read: Vec<Read<'_>> =
+            resources.iter().filter_map(|resource| read(resource, &mut demand.notes)).collect();
+        let mut total = 0u64;
+        for one in &read {
+            total = total.saturating_add(one.set.count).saturating_add(one.set.surge);
+            if total > MOST_PODS {
+                return Err(TooManyPods { owner: one.set.owner.clone() });
+            }
+        }
+        let packed: Vec<&Read<'_>> = read.iter().filter(|one| !one.set.is_daemon).collect();
+        for (number, one) in packed.iter().enumerate() {
+            demand.groups.push(group(number, one, &packed));
+            if one.set.surge > 0 {
+                demand.surges.push(Surge { group: number, pods: one.set.surge });
+            }
+        }
+        for one in read.iter().filter(|one| one.set.is_daemon) {
+            demand.daemons += one.set.request;
+            demand.daemon_pods += 1;
+        }
+        demand.notes.extend(read.iter().filter_map(unweighed));
+        demand.notes.extend(read.iter().filter_map(bound_to_labels));
+        demand.sets = read.into_iter().map(|one| one.set).collect();
+        Ok(demand)
+    }
+
+    /// The number of pods that are packed and what they ask for together.
+    #[must_use]
+    pub fn total(&self) -> (u64, Amounts) {
+        let pods = self.groups.iter().map(|group| group.count).sum();
+        (pods, self.groups.iter().map(|group| group.request.times(group.count)).sum())
+    }
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+fn read<'a>(resource: &'a Resource, notes: &mut Vec<String>) -> Option<Read<'a>> {
+    match Cluster::new(resource) {
+        Some(cluster) => Some(read_cluster(&cluster)),
+        None => Workload::new(resource).map(|workload| read_workload(&workload, notes)),
+    }
+}
+
+fn read_workload<'a>(workload: &Workload<'a>, notes: &mut Vec<String>) -> Read<'a> {
+    let parallel = |path: &[&str]| int_at(&workload.resource.node, path).unwrap_or(1);
+    let count = match workload.kind {
+        WorkloadKind::Job => parallel(&["spec", "parallelism"]),
+        WorkloadKind::CronJob => parallel(&["spec", "jobTemplate", "spec", "parallelism"]),
+        WorkloadKind::DaemonSet => 0,
+        _ => workload.replicas(),
+    };
+    let surge = match (workload.kind, workload.strategy(count)) {
+        (WorkloadKind::Deployment, Strategy::RollingUpdate(roll)) if count > 0 => roll.surge,
+        _ => 0,
+    };
+    if workload.kind == WorkloadKind::CronJob {
+        notes.push(format!("{}: its pods are counted as if they ran", workload.shown()));
+    }
+    let set = PodSet {
+        owner: workload.resource.current_id().clone(),
+        count: unsigned(count),
+        surge: unsigned(surge),
+        is_daemon: workload.kind == WorkloadKind::DaemonSet,
+        request: pod_request(workload.pod),
+        node_labels: node_labels(workload.pod),
+    };
+    let (labels, namespace) = (workload.labels.clone(), workload.namespace.clone());
+    Read { set, pod: Some(workload.pod), labels, namespace, is_alone: false }
+}
+
+/// The operator's pods: one container with `spec.resources`; apart by host where `podAntiAffinityType` is `required`.
+fn read_cluster<'a>(cluster: &Cluster<'a>) -> Read<'a> {
+    let node = &cluster.resource.node;
+    let count = if cluster.is_hibernated() { 0 } else { cluster.instances() };
+    let required = text_at(node, &["spec", "affinity", "podAntiAffinityType"]) == Some("required");
+    let is_off = text_at(node, &["spec", "affinity", "enablePodAntiAffinity"]) == Some("false");
+    let key = text_at(node, &["spec", "affinity", "topologyKey"]).unwrap_or(HOST);
+    let labels = texts_at(node, &["spec", "affinity", "nodeSelector"]);
+    let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    let set = PodSet {
+        owner: cluster.resource.current_id().clone(),
+        count: unsigned(count),
+        surge: 0,
+        is_daemon: false,
+        request: node.get("spec").map(own_request).unwrap_or_default(),
+        node_labels: labels.into_iter().map(owned).collect(),
+    };
+    let namespace = cluster.resource.current_id().effective_namespace().to_owned();
+    let is_alone = required && !is_off && key == HOST;
+    Read { set, pod: None, labels: Labels::new(), namespace, is_alone }
+}
+
+/// Its `nodeSelector`, and required node affinity that names one value.
+fn node_labels(pod: &Node) -> Vec<(String, String)> {
+    let pairs = texts_at(pod, &["nodeSelector"]);
+    pairs.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+fn group(number: usize, one: &Read<'_>, all: &[&Read<'_>]) -> Group {
+    let mut apart_from: Vec<usize> = one
+        .pod
+        .map(|pod| all.iter().enumerate().filter(|(_, other)| is_kept_from(one, pod, other)))
+        .into_iter()
+        .flatten()
+        .map(|(other, _)| other)
+        .collect();
+    if one.is_alone {
+        apart_from.push(number);
+    }
+    let max_skew = one.pod.and_then(|pod| host_skew(pod, &one.labels));
+    Group { request: one.set.request, count: one.set.count, apart_from, max_skew }
+}
+
+/// Whether a required anti-affinity by host of `one` selects the pods of `other`.
+fn is_kept_from(one: &Read<'_>, pod: &Node, other: &Read<'_>) -> bool {
+    let path = ["affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
+    items_at(pod, &path).iter().any(|term| {
+        let namespaces = items_at(term, &["namespaces"]);
+        let is_near = match namespaces {
+            [] => other.namespace == one.namespace,
+            named => named.iter().any(|name| name.as_str() == Some(&other.namespace)),
+        };
+        is_near
+            && text_at(term, &["topologyKey"]) == Some(HOST)
+            && Selector::new(term.get("labelSelector")).matches(&other.labels)
+    })
+}
+
+/// The smallest `maxSkew` of the spreads by host that must hold for these pods.
+fn host_skew(pod: &Node, labels: &Labels<'_>) -> Option<u64> {
+    let must_hold = |spread: &&Node| {
+        let when = text_at(spread, &["whenUnsatisfiable"]).unwrap_or("DoNotSchedule");
+        when == "DoNotSchedule"
+            && text_at(spread, &["topologyKey"]) == Some(HOST)
+            && Selector::new(spread.get("labelSelector")).matches(labels)
+    };
+    let spreads = items_at(pod, &["topologySpreadConstraints"]).iter().filter(must_hold);
+    spreads.filter_map(|spread| int_at(spread, &["maxSkew"])).map(unsigned).min()
+}
+
+/// What a pod asks for.
+#[must_use]
+pub fn pod_request(pod: &Node) -> Amounts {
+    let running: Amounts = items_at(pod, &["containers"]).iter().map(own_request).sum();
+    let (mut sidecars, mut peak) = (Amounts::default(), Amounts::default());
+    for container in items_at(pod, &["initContainers"]) {
+        let request = own_request(container);
+        if text_at(container, &["restartPolicy"]) == Some("Always") {
+            sidecars += request;
+            peak = peak.max(sidecars);
+        } else {
+            peak = peak.max(sidecars + request);
+        }
+    }
+    let of_containers = (running + sidecars).max(peak);
+    let of_pod = pod.get("resources").map(|_| stated(pod)).unwrap_or_default();
+    let request = Amounts {
+        millicores: of_pod.0.unwrap_or(of_containers.millicores),
+        bytes: of_pod.1.unwrap_or(of_containers.bytes),
+    };
+    request
+        + Amounts {
+            millicores: millicores(pod, &["overhead", "cpu"]).unwrap_or(0),
+            bytes: bytes(pod, &["overhead", "memory"]).unwrap_or(0),
+        }
+}
+
+/// What the `resources` below `node` ask for.
+fn own_request(node: &Node) -> Amounts {
+    let (millicores, bytes) = stated(node);
+    Amounts { millicores: millicores.unwrap_or(0), bytes: bytes.unwrap_or(0) }
+}
+
+/// Request or, where there is none, limit, of processor and memory.
+fn stated(node: &Node) -> (Option<u64>, Option<u64>) {
+    let either = |read: fn(&Node, &[&str]) -> Option<u64>, name: &str| {
+        let request = read(node, &["resources", "requests", name]);
+        request.or_else(|| read(node, &["resources", "limits", name]))
+    };
+    (either(millicores, "cpu"), either(bytes, "memory"))
+}
+
+fn millicores(node: &Node, path: &[&str]) -> Option<u64> {
+    scaled(node, path, 1000.0)
+}
+
+fn bytes(node: &Node, path: &[&str]) -> Option<u64> {
+    scaled(node, path, 1.0)
+}
+
+/// A quantity in `parts` of its unit, rounded up as the API does.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded on both sides")]
+fn scaled(node: &Node, path: &[&str], parts: f64) -> Option<u64> {
+    let quantity = parse_quantity(text_at(node, path)?)? * parts;
+    Some((quantity - 1e-6).ceil().clamp(0.0, 1e18) as u64)
+}
+
+/// A note on pods that ask for nothing, which weigh nothing here and something there.
+fn unweighed(one: &Read<'_>) -> Option<String> {
+    let request = one.set.request;
+    let lacks = match (request.millicores, request.bytes) {
+        (0, 0) => "neither cpu nor memory",
+        (0, _) => "no cpu",
+        (_, 0) => "no memory",
+        _ => return None,
+    };
+    let owner = &one.set.owner;
+    let runs = one.set.is_daemon || one.set.count > 0;
+    runs.then(|| format!("{}/{}: its pods ask for {lacks}", owner.kind, owner.name))
+}
+
+fn bound_to_labels(one: &Read<'_>) -> Option<String> {
+    let (key, value) = one.set.node_labels.first()?;
+    let owner = &one.set.owner;
+    Some(format!("{}/{}: needs nodes with the label {key}={value}", owner.kind, owner.name))
+}

@@ -1,0 +1,83 @@
+//! What a provider still grants: how many more nodes fit before it refuses.
+
+use super::node::{NodeKind, NodeKindError, quantity};
+
+/// A quota, as written in `cores=10,used=6` or `ports=50,used=44,per=1`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quota {
+    /// What is granted: `cores`, `memory`, `ports`, `volumes`, `instances` or any other word.
+    pub name: String,
+    /// How much, in thousandths of a core, bytes, or thousandths of a piece.
+    limit: u64,
+    used: u64,
+    per_node: Option<u64>,
+}
+
+impl Quota {
+    /// Reads its text.
+    ///
+    /// # Errors
+    /// [`NodeKindError`].
+    pub fn parse(text: &str) -> Result<Self, NodeKindError> {
+        let mut parts = text.split(',').map(str::trim);
+        let unknown = |part: &str| NodeKindError::UnknownPart(part.to_owned());
+        let first = parts.next().unwrap_or_default();
+        let (name, limit) = first.split_once('=').ok_or_else(|| unknown(first))?;
+        if name.is_empty() || ["used", "per"].contains(&name) {
+            return Err(unknown(first));
+        }
+        let scale = if name == "memory" { 1.0 } else { 1000.0 };
+        let mut quota = Self {
+            name: name.to_owned(),
+            limit: quantity((name, limit), scale)?,
+            used: 0,
+            per_node: None,
+        };
+        for part in parts {
+            match part.split_once('=') {
+                Some(("used", "0")) => quota.used = 0,
+                Some(("used", value)) => quota.used = quantity(("used", value), scale)?,
+                Some(("per", value)) => quota.per_node = Some(quantity(("per", value), scale)?),
+                _ => return Err(unknown(part)),
+            }
+        }
+        Ok(quota)
+    }
+
+    /// How many more nodes of `kind` it lets come: cores and memory by what the node has, of all else one each,
+    /// unless `per=` says otherwise.
+    #[must_use]
+    pub fn more_nodes(&self, kind: &NodeKind) -> u64 {
+        let per_node = self.per_node.unwrap_or(match self.name.as_str() {
+            "cores" | "cpu" => kind.seen.millicores,
+            "memory" => kind.purchased.unwrap_or(kind.seen.bytes),
+            _ => 1000,
+        });
+        self.limit.saturating_sub(self.used) / per_node.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_lets_whole_nodes_come() {
+        let kind = NodeKind::parse("memory=15.62GiB,cpu=4,purchased=16GiB").unwrap();
+        for (text, more) in [
+            ("cores=10,used=6", 1),
+            ("cores=10,used=7", 0),
+            ("cores=10", 2),
+            ("ports=50,used=44", 6),
+            ("ports=50,used=44,per=2", 3),
+            ("memory=64GiB,used=16GiB", 3),
+            ("ports=5,used=9", 0),
+            ("volumes=5,used=0", 5),
+        ] {
+            assert_eq!(Quota::parse(text).unwrap().more_nodes(&kind), more, "{text}");
+        }
+        for text in ["cores", "used=5", "cores=x", "cores=5,free=2", "=5"] {
+            assert!(Quota::parse(text).is_err(), "{text}");
+        }
+    }
+}

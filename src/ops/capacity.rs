@@ -1,0 +1,71 @@
+//! `overlay capacity`: how many nodes of which kind hold what overlays render.
+
+use std::ffi::OsString;
+
+use super::Context;
+use super::overlay::LoadedOverlay;
+use super::preflight::Editable;
+use crate::capacity::amounts::Amounts;
+use crate::capacity::demand::{Demand, MOST_PODS};
+use crate::capacity::node::NodeKind;
+use crate::capacity::quota::Quota;
+use crate::capacity::resilience::{Demands, size};
+use crate::error::{Error, codes};
+use crate::report::Report;
+use crate::report::capacity::{Capacity, Offer};
+
+/// What the user asks of `overlay capacity`.
+#[derive(Clone, Debug)]
+pub struct CapacityRequest {
+    /// The overlays.
+    pub overlays: Vec<OsString>,
+    /// The kinds of node to size for.
+    pub nodes: Vec<NodeKind>,
+    /// What runs on every node and is in none of the overlays.
+    pub daemons: Amounts,
+    /// The fewest nodes.
+    pub floor: usize,
+    /// What the provider grants.
+    pub quotas: Vec<Quota>,
+}
+
+/// Sizes each kind of node for all overlays together.
+///
+/// # Errors
+/// Where an overlay is not found, does not build, or renders more than [`MOST_PODS`] pods.
+pub fn run(context: &Context, request: &CapacityRequest) -> Result<Report, Error> {
+    let (files, located) = context.locate(&request.overlays)?;
+    let (mut resources, mut overlays, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for overlay in located {
+        let overlay = Editable::load(context, &files, overlay)?;
+        let overlay = LoadedOverlay::load(&files, &overlay, context)?;
+        overlays.push(overlay.path.clone());
+        notes.extend(overlay.unknown.iter().map(|base| format!("unknown: what {base} brings")));
+        resources.extend(overlay.before.resources.iter().cloned());
+    }
+    let mut demand = Demand::of(&resources).map_err(|too_many| {
+        let owner = too_many.owner;
+        let message = format!("{}/{}: more than {MOST_PODS} pods in all", owner.kind, owner.name);
+        Error::new(codes::NOT_ALLOWED, message)
+    })?;
+    notes.append(&mut demand.notes);
+    let offers = request.nodes.iter().map(|kind| offer(kind, &demand, request)).collect();
+    let capacity = Capacity { overlays, demand, offers, notes };
+    Ok(Report::unchanged("capacity", capacity.to_json(), capacity.to_text()))
+}
+
+fn offer(kind: &NodeKind, demand: &Demand, request: &CapacityRequest) -> Offer {
+    let daemons = demand.daemons + request.daemons;
+    let room = kind.room(daemons, demand.daemon_pods);
+    let demands =
+        Demands { floor: request.floor, survives_loss: true, surges: demand.surges.clone() };
+    let sized = size(&demand.groups, room, &demands).map_err(|too_big| {
+        let sets = demand.sets.iter().filter(|set| !set.is_daemon);
+        let owner = sets.map(|set| &set.owner).nth(too_big.group);
+        let owner = owner.map(|owner| format!("{}/{}", owner.kind, owner.name));
+        format!("a pod of {} is larger than what one node has left", owner.unwrap_or_default())
+    });
+    let more = |quota: &Quota| (quota.name.clone(), quota.more_nodes(kind));
+    let quotas = request.quotas.iter().map(more).collect();
+    Offer { kind: kind.clone(), daemons, usable: room.free, sized, quotas }
+}
