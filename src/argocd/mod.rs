@@ -25,6 +25,7 @@ mod facts;
 mod moment;
 mod port;
 mod readiness;
+mod rest;
 mod source;
 mod time;
 mod wait;
@@ -48,6 +49,7 @@ pub use port::{
     Relation, Revisions, SyncRequest, SyncWindow, SyncWindows, TreeNode, Trouble,
 };
 pub use readiness::{Kind, Patience, Readiness, Reason, Want};
+pub use rest::{Rest, ServerName};
 pub use source::clean_path;
 pub use time::Timestamp;
 pub use wait::{Action, Input, Outcome, Proof, Transition, Wait};

@@ -272,6 +272,10 @@ impl Wait {
             Trouble::Unauthenticated { .. } | Trouble::Denied { .. } => {
                 Readiness::Failed(Reason::new(Kind::Denied, message))
             }
+            // A certificate that nobody signed, an address of something else: time does not mend it.
+            Trouble::Invalid { .. } if !is_known => {
+                Readiness::Failed(Reason::new(Kind::Unreachable, message))
+            }
             _ => Readiness::Progressing(Reason::new(Kind::Unreachable, message)),
         };
         self.settle(after, readiness, tells)
