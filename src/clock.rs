@@ -31,6 +31,22 @@ impl Deadline {
     }
 }
 
+/// A clock that runs from when it was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// One that runs from now.
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// The time since it was started.
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
 /// Sleeps for `time`, a short one: waits of minutes belong to a loop that can say what it waits for.
 #[allow(clippy::disallowed_methods, reason = "this is the one place")]
 pub fn sleep(time: Duration) {

@@ -81,10 +81,16 @@ fn asking(want: Want) -> Readiness {
     progressing(Kind::RevisionUnknown, "its revisions are being looked up", want)
 }
 
-/// `message`, and what Argo CD says about it where it says something.
+/// The most characters of what Argo CD says that go into a message.
+const MOST_WORDS: usize = 600;
+
+/// `message`, and what Argo CD says about it where it says something: as one line, cut where it is very long.
 fn with_words(message: &str, words: &str) -> String {
-    match words.trim() {
-        "" => message.to_owned(),
-        words => format!("{message}: {words}"),
+    let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+    let words = lines.collect::<Vec<_>>().join("; ");
+    match words.char_indices().nth(MOST_WORDS) {
+        _ if words.is_empty() => message.to_owned(),
+        Some((end, _)) => format!("{message}: {}…", &words[..end]),
+        None => format!("{message}: {words}"),
     }
 }

@@ -102,11 +102,9 @@ impl Drive<'_> {
             }
             Action::AskDelivery => Input::Delivered(self.revisions.is_delivered()),
             Action::ReadManagedResources => {
-                let only = match self.wait.expected().effect.changes() {
-                    [change] => Some(&change.object),
-                    _ => None,
-                };
-                Input::ManagedResources(argocd.managed_resources(app, only))
+                let changes = self.wait.expected().effect.changes().iter();
+                let objects: Vec<_> = changes.map(|change| change.object.clone()).collect();
+                Input::ManagedResources(argocd.managed_resources(app, &objects))
             }
             Action::ReadTree => Input::Tree(argocd.resource_tree(app)),
             Action::ReadWindows => Input::Windows(argocd.sync_windows(app)),

@@ -53,7 +53,7 @@ fn check_present(
     ignored: &[IgnoreDifference],
 ) -> Option<Finding> {
     let missing = |place: &str| finding(change, format!("{} is not {place}", change.object));
-    let Some(found) = found else { return Some(missing("managed")) };
+    let Some(found) = found else { return Some(missing("there")) };
     let Some(target) = &found.target else { return Some(missing("rendered")) };
     let Some(live) = &found.live else { return Some(missing("in the cluster")) };
     fields.iter().filter(|field| is_readable(&change.object, &field.path)).find_map(|field| {

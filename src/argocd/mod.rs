@@ -22,6 +22,8 @@ mod drive;
 mod effect;
 mod expectation;
 mod facts;
+#[cfg(feature = "cluster")]
+mod kubernetes;
 mod moment;
 mod port;
 mod readiness;
@@ -43,6 +45,8 @@ pub use expectation::{
     HealthScope, Presence, RefreshRule, SyncRule,
 };
 pub use facts::{Effect, Facts, Held};
+#[cfg(feature = "cluster")]
+pub use kubernetes::{ClusterName, DEFAULT_NAMESPACE, Kubernetes};
 pub use moment::Moment;
 pub use port::{
     ApplicationRef, ArgoCd, Clock, HydratedQuery, ManagedResource, ObjectRef, RefreshRequest,

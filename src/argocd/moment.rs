@@ -50,8 +50,9 @@ impl<'a> Moment<'a> {
         same_repository && renders && same_path && !is_reference
     }
 
-    /// The sources that deploy what the commit changes.
-    pub(super) fn relevant_sources(&self) -> Vec<(usize, &'a Source)> {
+    /// The sources that deploy what the commit changes, each with its position.
+    #[must_use]
+    pub fn relevant_sources(&self) -> Vec<(usize, &'a Source)> {
         if let Some(hydrator) = &self.app.spec.source_hydrator {
             let dry = &hydrator.dry_source;
             return self.is_ours(dry).then_some((0, dry)).into_iter().collect();

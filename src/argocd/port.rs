@@ -211,14 +211,14 @@ pub trait ArgoCd: Send + Sync {
     /// [`Trouble::Conflict`] where another operation is in progress.
     fn sync(&self, app: &ApplicationRef, request: &SyncRequest) -> Result<(), Trouble>;
 
-    /// The managed objects of the last comparison: all, or `only` this one.
+    /// These managed objects, as of the last comparison; others may be among them, and those that are not there are not.
     ///
     /// # Errors
     /// [`Trouble::NotServed`], and [`Trouble::Denied`] without the right to see them.
     fn managed_resources(
         &self,
         app: &ApplicationRef,
-        only: Option<&ObjectRef>,
+        objects: &[ObjectRef],
     ) -> Result<Vec<ManagedResource>, Trouble>;
 
     /// The objects and what they made, with their health.

@@ -182,15 +182,15 @@ impl ArgoCd for Rest {
     fn managed_resources(
         &self,
         app: &ApplicationRef,
-        only: Option<&ObjectRef>,
+        objects: &[ObjectRef],
     ) -> Result<Vec<ManagedResource>, Trouble> {
         let request = self.about(app, &["managed-resources"]);
-        let request = match only {
-            Some(object) => with_parameters(
+        let request = match objects {
+            [object] => with_parameters(
                 request,
                 &[("group", &*object.group), ("kind", &*object.kind), ("name", &*object.name)],
             ),
-            None => request,
+            _ => request,
         };
         let list: Items<RawManaged> = read(&self.send_optional(&request, "what is managed")?)?;
         list.items.unwrap_or_default().into_iter().map(RawManaged::parse).collect()

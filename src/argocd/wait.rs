@@ -100,7 +100,9 @@ pub struct Outcome {
     pub readiness: Readiness,
     /// Whether the verdict ended it, and not the timeout.
     pub is_final: bool,
-    /// What was last seen, in one phrase; empty where nothing was.
+    /// The Application as it was last read.
+    pub app: Option<Arc<Application>>,
+    /// What was last seen of it, in one phrase; empty where nothing was.
     pub seen: String,
     /// The proof, where it is ready.
     pub proof: Option<Proof>,
@@ -456,6 +458,7 @@ impl Wait {
             proof: moment.filter(|_| is_ready).map(|moment| proof(&moment, effect)),
             seen: moment.map(|moment| seen(&moment)).unwrap_or_default(),
             timeline: self.timeline.clone(),
+            app: self.app.clone(),
             readiness,
             is_final,
             warnings,

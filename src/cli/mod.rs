@@ -29,6 +29,8 @@ mod restart;
 mod schema;
 mod set;
 mod usage;
+#[cfg(feature = "argocd")]
+mod wait;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -90,6 +92,8 @@ enum Command {
     Restart(restart::RestartArgs),
     Promote(promote::PromoteArgs),
     Apply(apply::ApplyArgs),
+    #[cfg(feature = "argocd")]
+    Wait(wait::WaitArgs),
     /// Look at what commands may need: programs, credentials (never shown), files, remotes.
     Doctor,
     Completions(complete::CompletionsArgs),
@@ -123,6 +127,8 @@ impl Command {
             Self::Restart(_) => "restart",
             Self::Promote(_) => "promote",
             Self::Apply(_) => "apply",
+            #[cfg(feature = "argocd")]
+            Self::Wait(_) => "wait",
             Self::Doctor => "doctor",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
@@ -155,6 +161,8 @@ impl Command {
             Self::Restart(args) => args.run(context),
             Self::Promote(args) => ops::promote::run(context, &args.to_request()?),
             Self::Apply(args) => args.run(context),
+            #[cfg(feature = "argocd")]
+            Self::Wait(args) => ops::wait::run(context, &args.to_request(context)?),
             Self::Doctor => Ok(ops::doctor::run(context)),
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),

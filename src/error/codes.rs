@@ -200,8 +200,14 @@ catalogue! {
         "The name may be used by a remote base that could not be read, and by nothing else. `--unseen` pins it all the same.";
     WIDER_EFFECT = "wider-effect", Refused,
         "The edit would change more than what was named. Nothing was written.";
+    WRONG_APPLICATION = "wrong-application", Refused,
+        "None of the Application's sources is this repository and overlay, so that it never gets the commit. What it deploys is named.";
     WRONG_KIND = "wrong-kind", Refused,
         "The name is that of a kind which the command does not act on.";
+    ARGOCD_DENIED = "argocd-denied", Missing,
+        "Argo CD does not take the credentials, or the account may not do this.";
+    ARGOCD_UNCONFIGURED = "argocd-unconfigured", Missing,
+        "Where Argo CD is, is not known. Set `ARGOCD_SERVER` and `ARGOCD_AUTH_TOKEN`.";
     BAD_REMOTE = "bad-remote", Missing,
         "The name is neither a configured remote nor an address of a transport that may be used (file, git, http, https, ssh).";
     COMPONENT_UNUSED = "component-unused", Missing,
@@ -222,6 +228,8 @@ catalogue! {
         "The overlay is in no git work tree and not below the current directory. `--root DIR` names the directory that nothing may reach beyond.";
     NO_GIT_IDENTITY = "no-git-identity", Missing,
         "Git does not know who commits: `user.name` and `user.email` are not set.";
+    NO_SUCH_APPLICATION = "no-such-application", Missing,
+        "There is no such Application, none deploys the overlay, or the account may not see it.";
     NO_SUCH_CODE = "no-such-code", Missing,
         "`overlay explain` knows no such id. `docs/checks.md` lists the checks and `docs/errors.md` the codes of errors.";
     NO_SUCH_DIRECTORY = "no-such-directory", Missing,
@@ -258,6 +266,24 @@ catalogue! {
         "The overlays named belong to different repositories. One command works in one repository.";
     UNBORN_BRANCH = "unborn-branch", Missing,
         "The current branch has no commit yet, so there is nothing to base an edit on.";
+    APPLICATION_GONE = "application-gone", Outside,
+        "The Application is being deleted, was deleted, or is another one of the same name.";
+    ARGOCD_UNREACHABLE = "argocd-unreachable", Outside,
+        "Argo CD does not answer, or not in a form that can be read.";
+    COMMIT_REWRITTEN = "commit-rewritten", Outside,
+        "The branch of the remote had the commit and no longer has it: somebody rewrote it.";
+    COMPARISON_FAILED = "comparison-failed", Outside,
+        "Argo CD cannot render or compare: the condition that it gives is in the message. A deleted branch and a broken kustomization end here.";
+    DEGRADED = "degraded", Outside,
+        "What was applied stays Degraded. The object and what Argo CD says of it are named.";
+    DEGRADED_BEFORE = "degraded-before", Outside,
+        "What is Degraded was so before the commit, which does not change it. `--health touched` looks at the changed objects alone.";
+    DRIFT = "drift", Outside,
+        "The sync of the commit is finished and objects differ from git all the same. `--allow-drift` accepts it for objects that the commit does not change.";
+    EFFECT_IGNORED = "effect-ignored", Outside,
+        "What is live does not hold the change, and `ignoreDifferences` hides that from Argo CD.";
+    EFFECT_MISSING = "effect-missing", Outside,
+        "Argo CD says Synced at a revision with the commit, and what it rendered, or what is live, does not hold the change: stale manifests, or an override in the Application.";
     GIT_AUTHENTICATION = "git-authentication", Outside,
         "The remote asks for credentials, or does not take those it got.";
     GIT_FAILED = "git-failed", Outside,
@@ -268,12 +294,22 @@ catalogue! {
         "Git was ended because it received more than is allowed.";
     GIT_TIMEOUT = "git-timeout", Outside,
         "Git did not end in the time it had. `--timeout` allows more.";
+    HEALTH_UNKNOWN = "health-unknown", Outside,
+        "Objects stay missing, or their health stays unknown.";
+    HYDRATION_FAILED = "hydration-failed", Outside,
+        "The source hydrator cannot render or push the commit.";
+    OBJECT_EXCLUDED = "object-excluded", Outside,
+        "Argo CD leaves a changed object out, or another Application owns it too.";
+    PRUNE_NEEDED = "prune-needed", Outside,
+        "Only objects that git no longer has are left, and pruning is off. Sync with prune, or delete them.";
     PUSH_LOST_RACES = "push-lost-races", Outside,
         "Every try to push was overtaken by somebody else. Nothing was pushed; run the command again.";
     PUSH_NOT_THERE = "push-not-there", Outside,
         "The remote took the push, and its branch does not hold the commit. Somebody may have rewritten it.";
     PUSH_REFUSED = "push-refused", Outside,
         "A rule of the remote refuses the push: a protected branch, a required signature, a hook. Its words, the branch and the commit are given.";
+    RECONCILE_SKIPPED = "reconcile-skipped", Outside,
+        "An annotation tells the controller to leave the Application alone, so nothing will happen.";
     REGISTRY_BUSY = "registry-busy", Outside,
         "The registry answers that it is asked too often, and goes on doing so for as long as could be waited.";
     REGISTRY_CONTRADICTION = "registry-contradiction", Outside,
@@ -288,12 +324,36 @@ catalogue! {
         "The remote cannot be reached: no such host, no connection, no answer, or a certificate that is not trusted.";
     RENDERER_FAILED = "renderer-failed", Outside,
         "The external kustomize ended without a result for a reason that is not the overlay's: too slow, too much output, or killed.";
+    REVISION_PINNED = "revision-pinned", Outside,
+        "The Application is pinned to a commit that does not contain the one waited for. Change its `targetRevision`.";
     SIGNING_FAILED = "signing-failed", Outside,
         "The commit could not be signed. `git commit -S` would fail in the same way.";
+    SUPERSEDED = "superseded", Outside,
+        "A later commit changed the same again, so that what is applied is not what was waited for. The commit is named.";
+    SUSPENDED = "suspended", Outside,
+        "Something is paused or waits for a person: a Deployment, a Rollout, a database.";
+    SYNC_FAILED = "sync-failed", Outside,
+        "The sync of the commit failed: an object was refused, or a hook. What Argo CD says is in the message.";
+    SYNC_MANUAL = "sync-manual", Outside,
+        "The Application is OutOfSync and nobody syncs it: automation is off. Sync it, or let `--sync` do so.";
     WRITE_FAILED = "write-failed", Outside,
         "A file could not be written. Every file is as it was before.";
     WRITE_INCOMPLETE = "write-incomplete", Outside,
         "A file could not be written, and undoing the ones before it failed too. The files that changed are named.";
+    COMMIT_NOT_NOTICED = "commit-not-noticed", NotInTime,
+        "The wait ended before Argo CD had compared a revision with the commit.";
+    COMMIT_NOT_SYNCED = "commit-not-synced", NotInTime,
+        "The wait ended before the commit was synced.";
+    CONTROLLER_SILENT = "controller-silent", NotInTime,
+        "The wait ended while a refresh was pending that no controller took up. Is the application controller running?";
+    NOT_HEALTHY = "not-healthy", NotInTime,
+        "The wait ended before what was applied was healthy.";
+    NOT_SETTLED = "not-settled", NotInTime,
+        "The wait ended before it was certain: all looked well, not for long enough or not by a comparison after the sync.";
+    OPERATION_STUCK = "operation-stuck", NotInTime,
+        "The wait ended while a sync of a revision without the commit held the place.";
+    SYNC_WINDOW = "sync-window", NotInTime,
+        "The wait ended while a sync window was closed. It is named with its schedule.";
     DIGESTS_GONE = "digests-gone", Found,
         "`pin --verify` found digests that their registry does not have any more: what is pinned to them cannot be pulled anew.";
     FINDINGS = "findings", Found,

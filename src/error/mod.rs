@@ -4,6 +4,8 @@
 //! [`Code`] and its hints, so that the wording of advice has one home. Must not know arguments
 //! (`cli`) or terminals (`ui`). The catalogue of codes is [`codes::CATALOGUE`].
 
+#[cfg(feature = "argocd")]
+mod argocd;
 pub mod codes;
 mod convert;
 mod edits;

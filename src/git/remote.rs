@@ -309,6 +309,32 @@ impl<'a> Remote<'a> {
         outcome
     }
 
+    /// Brings a commit with its history: by `branch` (full name), where one is given, else by its own name, which not every
+    /// server gives out.
+    ///
+    /// # Errors
+    /// As for [`Remote::list`]; [`GitError::UnknownRevision`] where the remote does not give it.
+    pub fn fetch_commit(
+        &self,
+        repository: &Repository,
+        commit: ObjectId,
+        branch: Option<&str>,
+    ) -> Result<(), GitError> {
+        if let Some(branch) = branch {
+            self.fetch_branch(repository, branch)?;
+        }
+        if repository.has(commit)? {
+            return Ok(());
+        }
+        let name = commit.to_string();
+        let args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--"];
+        let answer = self.call(repository.git(), &args).arg(&self.target).arg(&name).answer()?;
+        match answer.is_success && repository.has(commit)? {
+            true => Ok(()),
+            false => Err(GitError::UnknownRevision { revision: name }),
+        }
+    }
+
     /// Pushes a commit to a branch that is at `expected` (`None`: it must not exist), and asks what the branch is afterwards.
     ///
     /// # Errors

@@ -222,6 +222,50 @@ impl Repository {
         Ok(urls.map(str::to_owned).collect())
     }
 
+    /// The configured remotes by name, each with its address as written and as git expands it, credentials taken out.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where the configuration cannot be read.
+    pub fn remotes(&self) -> Result<Vec<(String, Vec<String>)>, GitError> {
+        let names = self.git.run(["remote"]).text()?;
+        let addresses = |name: &str| {
+            let raw = self.setting(&format!("remote.{name}.url"))?;
+            let expanded = self.git.run(["remote", "get-url", "--", name]).answer()?;
+            let expanded = expanded.is_success.then(|| expanded.text(&self.git));
+            let all = raw.into_iter().chain(expanded);
+            let all = all.map(|address| self.git.scrub(address.trim()));
+            Ok((name.to_owned(), all.collect()))
+        };
+        names.lines().filter(|name| !name.is_empty()).map(addresses).collect()
+    }
+
+    /// The files that differ between two commits, relative to the top of the repository.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot say.
+    pub fn changed_files(&self, from: ObjectId, to: ObjectId) -> Result<Vec<String>, GitError> {
+        let (from, to) = (from.to_string(), to.to_string());
+        let args = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", &from, &to];
+        let bytes = self.git.run(args).bytes()?;
+        let names = bytes.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
+    /// The commits after `from` up to `tip` along first parents, oldest first, `most` of them.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot say.
+    pub fn commits_between(
+        &self,
+        from: ObjectId,
+        tip: ObjectId,
+        most: usize,
+    ) -> Result<Vec<ObjectId>, GitError> {
+        let range = format!("{from}..{tip}");
+        let text = self.git.run(["rev-list", "--reverse", "--first-parent", &range]).text()?;
+        Ok(text.lines().take(most).filter_map(|line| line.parse().ok()).collect())
+    }
+
     /// The short names of all branches, of this repository and as last fetched, and of all tags;
     /// `None` for a shallow clone, which has but some of them.
     ///

@@ -46,6 +46,8 @@ pub mod render;
 mod revision;
 pub mod show;
 mod version;
+#[cfg(feature = "argocd")]
+pub mod wait;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

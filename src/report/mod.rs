@@ -16,6 +16,7 @@ pub mod list;
 pub mod lock;
 pub mod look;
 mod text;
+pub mod wait;
 
 pub use envelope::{SCHEMA_VERSION, to_json};
 pub use text::{Style, Text, escape_control};

@@ -2,6 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr)]
 
 mod architecture;
+#[cfg(feature = "argocd")]
+mod argocd;
 mod build_fixtures;
 mod build_limits;
 #[cfg(feature = "git")]

@@ -1,0 +1,264 @@
+//! Argo CD through the Kubernetes API: the Applications themselves, where there is no API server of Argo CD or no account
+//! for it. Reading needs `get` and `list`, refreshes and syncs need `patch`.
+//!
+//! Source: argo-cd `util/argo/argo.go` (`RefreshApp`, `SetAppOperation`), `common/common.go` (the annotations).
+
+mod live;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use kube::api::{GetParams, ListParams, Patch, PatchParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::Request;
+use kube::{Client, Config};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use super::application::Application;
+use super::port::{
+    ApplicationRef, ArgoCd, ManagedResource, ObjectRef, RefreshRequest, SyncRequest, SyncWindows,
+    TreeNode, Trouble,
+};
+
+/// How long one answer may take.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
+
+/// The namespace that Argo CD lives in where nobody says otherwise.
+pub const DEFAULT_NAMESPACE: &str = "argocd";
+
+/// How the cluster is found.
+#[derive(Clone, Debug, Default)]
+pub struct ClusterName {
+    /// The configuration files in order; none is the usual place, or the pod that the program runs in.
+    pub kubeconfig: Vec<PathBuf>,
+    /// The context in them; `None` is the current one.
+    pub context: Option<String>,
+    /// The namespace that Argo CD lives in.
+    pub namespace: String,
+}
+
+/// The Kubernetes API, and the namespace that Argo CD lives in.
+pub struct Kubernetes {
+    runtime: Runtime,
+    client: Client,
+    namespace: String,
+    /// Counts refreshes, so that each has a text of its own.
+    refreshes: AtomicU64,
+}
+
+impl Kubernetes {
+    /// Reads the configuration; nothing is asked yet.
+    ///
+    /// # Errors
+    /// Where there is none, or it cannot be used.
+    pub fn connect(name: &ClusterName) -> Result<Self, Trouble> {
+        let invalid = |message: String| Trouble::Invalid { message };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| invalid(error.to_string()))?;
+        let config = runtime.block_on(load(name)).map_err(invalid)?;
+        let client = {
+            let _inside = runtime.enter();
+            Client::try_from(config).map_err(|error| invalid(error.to_string()))?
+        };
+        let namespace = name.namespace.clone();
+        Ok(Self { runtime, client, namespace, refreshes: AtomicU64::new(0) })
+    }
+
+    /// What `answer` comes to, within bounds.
+    fn bounded<T>(&self, answer: impl Future<Output = kube::Result<T>>) -> Result<T, Trouble> {
+        let bounded = async { tokio::time::timeout(ANSWER_TIME, answer).await };
+        match self.runtime.block_on(bounded) {
+            Ok(answer) => answer.map_err(trouble),
+            Err(_) => Err(Trouble::Unreachable {
+                message: format!("the cluster does not answer within {}s", ANSWER_TIME.as_secs()),
+            }),
+        }
+    }
+
+    /// The object of that name, read as `T`.
+    fn find<T: DeserializeOwned>(&self, kind: &Request, name: &str) -> Result<T, Trouble> {
+        self.bounded(async {
+            let asked = kind.get(name, &GetParams::default());
+            self.client.request(asked.map_err(kube::Error::BuildRequest)?).await
+        })
+    }
+
+    fn applications_in(&self, namespace: &str) -> Request {
+        resources("applications", namespace)
+    }
+
+    fn namespace_of<'a>(&'a self, app: &'a ApplicationRef) -> &'a str {
+        app.namespace.as_deref().unwrap_or(&self.namespace)
+    }
+
+    fn read<T: DeserializeOwned>(&self, app: &ApplicationRef) -> Result<T, Trouble> {
+        self.find(&self.applications_in(self.namespace_of(app)), &app.name)
+    }
+
+    fn patch(&self, app: &ApplicationRef, patch: Value) -> Result<(), Trouble> {
+        let applications = self.applications_in(self.namespace_of(app));
+        self.bounded(async {
+            let asked =
+                applications.patch(&app.name, &PatchParams::default(), &Patch::Merge(patch));
+            self.client.request::<Value>(asked.map_err(kube::Error::BuildRequest)?).await
+        })
+        .map(drop)
+    }
+}
+
+fn resources(plural: &str, namespace: &str) -> Request {
+    Request::new(format!("/apis/argoproj.io/v1alpha1/namespaces/{namespace}/{plural}"))
+}
+
+async fn load(name: &ClusterName) -> Result<Config, String> {
+    let options =
+        KubeConfigOptions { context: name.context.clone(), ..KubeConfigOptions::default() };
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let mut config = match merged(&name.kubeconfig)? {
+        Some(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options)
+            .await
+            .map_err(|error| text(&error))?,
+        None if name.context.is_some() => {
+            Config::from_kubeconfig(&options).await.map_err(|error| text(&error))?
+        }
+        None => Config::infer().await.map_err(|error| text(&error))?,
+    };
+    config.connect_timeout = Some(Duration::from_secs(10));
+    Ok(config)
+}
+
+/// All configuration files together, as kubectl merges those of `KUBECONFIG`.
+fn merged(paths: &[PathBuf]) -> Result<Option<Kubeconfig>, String> {
+    let mut all: Option<Kubeconfig> = None;
+    for path in paths {
+        let next =
+            Kubeconfig::read_from(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        all = Some(match all {
+            Some(before) => before.merge(next).map_err(|error| error.to_string())?,
+            None => next,
+        });
+    }
+    Ok(all)
+}
+
+fn trouble(error: kube::Error) -> Trouble {
+    match error {
+        kube::Error::Api(status) => {
+            let message = format!("the cluster answers {}: {}", status.code, status.message);
+            match status.code {
+                401 => Trouble::Unauthenticated { message },
+                403 => Trouble::Denied { message },
+                404 => Trouble::NotFound { message },
+                409 => Trouble::Conflict { message },
+                429 | 500..=599 => Trouble::Unreachable { message },
+                _ => Trouble::Invalid { message },
+            }
+        }
+        kube::Error::SerdeError(error) => Trouble::Invalid { message: error.to_string() },
+        kube::Error::Auth(error) => Trouble::Unauthenticated { message: error.to_string() },
+        other => Trouble::Unreachable { message: with_sources(&other) },
+    }
+}
+
+/// An error and what lies behind it, in one line.
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        source = error.source();
+    }
+    text
+}
+
+/// A list of Applications.
+#[derive(Debug, Deserialize)]
+struct Applications {
+    items: Vec<Application>,
+}
+
+impl ArgoCd for Kubernetes {
+    fn application(&self, app: &ApplicationRef) -> Result<Arc<Application>, Trouble> {
+        self.read::<Application>(app).map(Arc::new)
+    }
+
+    fn applications(&self) -> Result<Vec<Arc<Application>>, Trouble> {
+        let all: Applications = self.bounded(async {
+            let asked = self.applications_in(&self.namespace).list(&ListParams::default());
+            self.client.request(asked.map_err(kube::Error::BuildRequest)?).await
+        })?;
+        Ok(all.items.into_iter().map(Arc::new).collect())
+    }
+
+    fn refresh(&self, app: &ApplicationRef, request: RefreshRequest) -> Result<(), Trouble> {
+        let kind = if request.is_hard { "hard" } else { "normal" };
+        // Since 3.6 the controller leaves a request that came later; a text that differs each time tells them apart.
+        let count = self.refreshes.fetch_add(1, Ordering::Relaxed);
+        let unique = format!("{}-{}-{count}", crate::clock::now_rfc_3339(), std::process::id());
+        let mut annotations = json!({
+            "argocd.argoproj.io/refresh": kind,
+            "argocd.argoproj.io/refresh-timestamp": unique,
+        });
+        if request.with_hydration {
+            annotations["argocd.argoproj.io/hydrate"] = json!(kind);
+        }
+        self.patch(app, json!({ "metadata": { "annotations": annotations } }))
+    }
+
+    fn sync(&self, app: &ApplicationRef, request: &SyncRequest) -> Result<(), Trouble> {
+        let found: Value = self.read(app)?;
+        if !found["operation"].is_null() {
+            let message = "another operation is already in progress".to_owned();
+            return Err(Trouble::Conflict { message });
+        }
+        // As the API server does: what the Application says of its syncs goes into the request, and the last
+        // operation's state goes away. The version makes the write fail where somebody was faster.
+        let policy = &found["spec"]["syncPolicy"];
+        let patch = json!({
+            "metadata": { "resourceVersion": found["metadata"]["resourceVersion"] },
+            "operation": {
+                "initiatedBy": { "username": "overlay" },
+                "info": [{ "name": "overlay", "value": request.token }],
+                "retry": policy["retry"],
+                "sync": {
+                    "prune": request.prune,
+                    "syncOptions": policy["syncOptions"],
+                    "syncStrategy": { "hook": {} },
+                },
+            },
+            "status": { "operationState": null },
+        });
+        self.patch(app, patch)
+    }
+
+    fn managed_resources(
+        &self,
+        app: &ApplicationRef,
+        objects: &[ObjectRef],
+    ) -> Result<Vec<ManagedResource>, Trouble> {
+        let found: Application = self.read(app)?;
+        self.live_objects(&found.spec.destination, objects)
+    }
+
+    fn resource_tree(&self, _: &ApplicationRef) -> Result<Vec<TreeNode>, Trouble> {
+        Err(Trouble::NotServed { what: "the resource tree".to_owned() })
+    }
+
+    fn sync_windows(&self, _: &ApplicationRef) -> Result<SyncWindows, Trouble> {
+        Err(Trouble::NotServed { what: "sync windows".to_owned() })
+    }
+
+    fn has_rolling_sync(&self, app: &ApplicationRef, set: &str) -> Result<bool, Trouble> {
+        let sets = resources("applicationsets", self.namespace_of(app));
+        let set: Value = self.find(&sets, set)?;
+        Ok(set["spec"]["strategy"]["type"] == "RollingSync")
+    }
+}

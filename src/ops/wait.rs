@@ -1,0 +1,127 @@
+//! `overlay wait`: until Argo CD has applied a commit, or a later one that still holds its change, and it is healthy.
+
+mod access;
+mod effect;
+mod revisions;
+mod targets;
+mod watching;
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Context;
+use super::revision;
+use crate::argocd::{ApplicationRef, DriftRule, HealthScope, RefreshRule, SyncRule, Trouble};
+use crate::clock;
+use crate::error::{Error, codes};
+use crate::git::{Remote, Repository};
+use crate::report::Report;
+use crate::report::wait::wait_report;
+
+pub use access::Access;
+use effect::Renders;
+use targets::Setting;
+use watching::Watching;
+
+/// How long is waited where nothing else is said.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+
+/// What the user asks of `overlay wait`.
+#[derive(Clone, Debug)]
+pub struct WaitRequest {
+    /// The Applications, as `NAME` or `NAMESPACE/NAME`.
+    pub applications: Vec<String>,
+    /// `--overlay`: the overlays as typed.
+    pub overlays: Vec<OsString>,
+    /// `--commit`.
+    pub commit: String,
+    /// `--project`: the project of the Applications named.
+    pub project: Option<String>,
+    /// `--remote`: the remote or address that Argo CD reads.
+    pub remote: Option<String>,
+    /// How Argo CD is reached.
+    pub access: Access,
+    /// `--dwell`.
+    pub dwell: Duration,
+    /// `--timeout`.
+    pub timeout: Duration,
+    /// `--allow-drift`.
+    pub drift: DriftRule,
+    /// `--health`.
+    pub health: HealthScope,
+    /// `--no-refresh`.
+    pub refresh: RefreshRule,
+    /// `--sync`.
+    pub sync: SyncRule,
+}
+
+/// Waits.
+///
+/// # Errors
+/// Where it cannot begin. How it ended, well or not, is in the report.
+pub fn run(context: &Context, request: &WaitRequest) -> Result<Report, Error> {
+    let repository = Repository::open(&Arc::new(context.git_settings()), &context.cwd)?;
+    let commit = resolve(&repository, request)?;
+    let argocd = request.access.open(context)?;
+    let overlays = match request.overlays.is_empty() {
+        true => Vec::new(),
+        false => {
+            let typed = context.below_top(&repository, &request.overlays)?;
+            let located = revision::locate(&repository.files_of(commit)?, &typed)?;
+            located.into_iter().map(|located| located.directory).collect()
+        }
+    };
+    let remotes = remotes(&repository, request)?;
+    let renders = Renders { context, repository: &repository };
+    let setting = Setting { renders, commit, overlays, remotes, argocd, request };
+    let targets = setting.find()?;
+    let began = clock::now_unix();
+    let waited = Watching::new(context, &setting).run(targets);
+    Ok(wait_report(&commit.to_string(), began, &waited))
+}
+
+/// The commit, brought here where only the remote has it.
+fn resolve(repository: &Repository, request: &WaitRequest) -> Result<crate::git::ObjectId, Error> {
+    let found = repository.resolve(&request.commit);
+    let Ok(id) = request.commit.parse() else { return Ok(found?) };
+    if found.is_err() {
+        let remote = request.remote.as_deref().unwrap_or("origin");
+        if let Ok(remote) = Remote::open(repository.git(), remote) {
+            remote.fetch_commit(repository, id, None)?;
+        }
+    }
+    Ok(repository.resolve(&request.commit)?)
+}
+
+/// The remotes by name with their addresses: all configured ones, or the one that was named.
+fn remotes(
+    repository: &Repository,
+    request: &WaitRequest,
+) -> Result<Vec<(String, Vec<String>)>, Error> {
+    let all = repository.remotes()?;
+    let Some(named) = &request.remote else { return Ok(all) };
+    match all.into_iter().find(|(name, _)| name == named) {
+        Some(found) => Ok(vec![found]),
+        None => {
+            let remote = Remote::open(repository.git(), named)?;
+            Ok(vec![(named.clone(), vec![remote.shown().to_owned()])])
+        }
+    }
+}
+
+/// Why an Application cannot be read before anything is waited for.
+fn trouble(app: &ApplicationRef, trouble: Trouble) -> Error {
+    let name = if app.name.is_empty() { "the Applications".to_owned() } else { app.to_string() };
+    let message = format!("{name}: {trouble}");
+    match trouble {
+        Trouble::NotFound { .. } => Error::new(codes::NO_SUCH_APPLICATION, message)
+            .hint("name it as NAMESPACE/NAME where it is not in Argo CD's own namespace"),
+        Trouble::Unauthenticated { .. } => Error::new(codes::ARGOCD_DENIED, message)
+            .hint("set ARGOCD_AUTH_TOKEN to a token that has not run out"),
+        Trouble::Denied { .. } => Error::new(codes::ARGOCD_DENIED, message)
+            .hint("the account needs the right to get applications"),
+        _ => Error::new(codes::ARGOCD_UNREACHABLE, message)
+            .hint("check ARGOCD_SERVER, the network and the proxy"),
+    }
+}

@@ -1,0 +1,179 @@
+//! What git knows of the revisions that Argo CD names: whether they contain the commit, and still hold what it changed.
+
+use super::effect::Renders;
+use crate::argocd::{ExpectedChange, HydratedQuery, Relation, Revisions};
+use crate::error::Error;
+use crate::git::{GitError, ObjectId, Remote, Repository};
+use crate::repository_url::is_same_repository;
+
+/// The most commits that are looked through for the one that took a change back.
+const MOST_COMMITS: usize = 64;
+
+/// The file by which the hydrator says what it rendered (argo-cd `commitserver`).
+const METADATA: &str = "hydrator.metadata";
+
+/// One commit, and the branch of the remote that an Application follows.
+pub(super) struct GitRevisions<'a> {
+    pub(super) renders: Renders<'a>,
+    pub(super) commit: ObjectId,
+    /// The remote, by name or address.
+    pub(super) remote: String,
+    /// `targetRevision`.
+    pub(super) branch: String,
+    /// The overlays that the Application deploys, with what the commit changes in each, where that is known.
+    pub(super) overlays: Vec<(String, Vec<ExpectedChange>)>,
+}
+
+impl GitRevisions<'_> {
+    fn repository(&self) -> &Repository {
+        self.renders.repository
+    }
+
+    /// The commit that `revision` is, brought here where it was not.
+    fn find(&self, remote: &str, branch: &str, revision: &str) -> Result<ObjectId, Error> {
+        let unknown = |_| GitError::UnknownRevision { revision: revision.to_owned() };
+        let id: ObjectId = revision.parse().map_err(unknown)?;
+        if !self.repository().has(id)? {
+            let remote = Remote::open(self.repository().git(), remote)?;
+            remote.fetch_commit(self.repository(), id, reference(&remote, branch).as_deref())?;
+        }
+        Ok(self.repository().peel(id)?)
+    }
+
+    fn relation(&self, revision: &str) -> Result<Relation, Error> {
+        let id = self.find(&self.remote, &self.branch, revision)?;
+        if id == self.commit {
+            return Ok(Relation::Equal);
+        }
+        if !self.repository().is_ancestor(self.commit, id)? {
+            return Ok(Relation::Unrelated);
+        }
+        Ok(match self.holds(id)? {
+            true => Relation::Descendant,
+            false => Relation::Superseded { by: self.find_superseding(id)?.to_string() },
+        })
+    }
+
+    /// Whether a later revision still holds what the commit changed. Where that cannot be rendered, what is live decides.
+    fn holds(&self, revision: ObjectId) -> Result<bool, Error> {
+        for (directory, changes) in &self.overlays {
+            match self.renders.still_holds(revision, directory, changes) {
+                Ok(false) => return Ok(false),
+                Ok(true) => {}
+                Err(_) => continue,
+            }
+        }
+        let changes_nothing = self.overlays.iter().all(|(_, changes)| changes.is_empty());
+        Ok(!(changes_nothing && self.is_taken_back(revision)?))
+    }
+
+    /// Whether every file that the commit changed is again as it was before: what tells a commit that renders nothing new
+    /// from its revert.
+    fn is_taken_back(&self, revision: ObjectId) -> Result<bool, Error> {
+        let Some(parent) = self.repository().commit(self.commit)?.parents.first().copied() else {
+            return Ok(false);
+        };
+        let files = self.repository().changed_files(parent, self.commit)?;
+        if files.is_empty() {
+            return Ok(false);
+        }
+        let still = self.repository().changed_files(parent, revision)?;
+        Ok(files.iter().all(|file| !still.contains(file)))
+    }
+
+    /// The first commit after ours that no longer holds the change, as far as it is found soon.
+    fn find_superseding(&self, revision: ObjectId) -> Result<ObjectId, Error> {
+        let between = self.repository().commits_between(self.commit, revision, MOST_COMMITS)?;
+        for id in between {
+            if !self.holds(id)? {
+                return Ok(id);
+            }
+        }
+        Ok(revision)
+    }
+
+    /// `Some(false)` only where the branch had the commit and lost it: one that never had it may still get it.
+    fn delivered(&self) -> Result<Option<bool>, Error> {
+        let remote = Remote::open(self.repository().git(), &self.remote)?;
+        let Some(branch) = reference(&remote, &self.branch) else { return Ok(None) };
+        let tracked = self.tracked(&branch)?;
+        let has = |tip: ObjectId| self.repository().is_ancestor(self.commit, tip);
+        let had = tracked.map(has).transpose()?.unwrap_or(false);
+        Ok(match remote.fetch_branch(self.repository(), &branch)? {
+            Some(tip) if has(tip)? => Some(true),
+            _ => had.then_some(false),
+        })
+    }
+
+    /// What the branch was when it was last fetched or pushed from here.
+    fn tracked(&self, branch: &str) -> Result<Option<ObjectId>, Error> {
+        let short = branch.strip_prefix("refs/heads/").unwrap_or(branch);
+        Ok(self.repository().reference(&format!("refs/remotes/{}/{short}", self.remote))?)
+    }
+
+    fn hydrated(&self, query: &HydratedQuery) -> Result<Relation, Error> {
+        let remote = match is_same_repository(&query.repository, &self.remote) {
+            true => &self.remote,
+            false => &query.repository,
+        };
+        let id = self.find(remote, &query.branch, &query.revision)?;
+        let known = self.find(remote, &query.branch, &query.hydrated).ok();
+        if let Some(known) = known
+            && self.repository().is_ancestor(known, id)?
+        {
+            return Ok(Relation::Descendant);
+        }
+        match self.rendered_from(id, &query.path)? {
+            Some(dry) => Ok(match self.relation(&dry)? {
+                Relation::Equal => Relation::Descendant,
+                other => other,
+            }),
+            None => Ok(Relation::Unrelated),
+        }
+    }
+
+    /// The commit that the metadata in a hydrated revision names, of its path or else of its top.
+    fn rendered_from(&self, revision: ObjectId, path: &str) -> Result<Option<String>, Error> {
+        use crate::kustomize::Files as _;
+        let files = self.repository().files_of(revision)?;
+        let places = [format!("{path}/{METADATA}"), METADATA.to_owned()];
+        for place in places.iter().map(|place| place.trim_start_matches('/')) {
+            if files.find(place)?.is_none() {
+                continue;
+            }
+            let bytes = files.read(place)?;
+            let metadata: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            if let Some(dry) = metadata["drySha"].as_str() {
+                return Ok(Some(dry.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The full name of the branch that a target revision follows; `None` for what is none.
+fn reference(remote: &Remote<'_>, target: &str) -> Option<String> {
+    match target {
+        "" | "HEAD" => remote.default_branch().ok(),
+        full if full.starts_with("refs/") => Some(full.to_owned()),
+        short => Some(format!("refs/heads/{short}")),
+    }
+}
+
+fn unknown(error: &Error) -> Relation {
+    Relation::Unknown { message: error.to_string() }
+}
+
+impl Revisions for GitRevisions<'_> {
+    fn relate(&self, revision: &str) -> Relation {
+        self.relation(revision).unwrap_or_else(|error| unknown(&error))
+    }
+
+    fn is_delivered(&self) -> Option<bool> {
+        self.delivered().ok().flatten()
+    }
+
+    fn relate_hydrated(&self, query: &HydratedQuery) -> Relation {
+        self.hydrated(query).unwrap_or_else(|error| unknown(&error))
+    }
+}

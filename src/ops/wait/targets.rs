@@ -1,0 +1,260 @@
+//! Which Applications are waited for, and what is expected of each.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::effect::Renders;
+use super::revisions::GitRevisions;
+use super::{WaitRequest, trouble};
+use crate::argocd::{
+    Application, ApplicationRef, ArgoCd, Containment, Expectation, ExpectedEffect, Facts, Moment,
+    clean_path,
+};
+use crate::error::{Error, codes};
+use crate::git::ObjectId;
+use crate::kustomize::Step;
+use crate::repository_url::is_same_repository;
+
+/// Why an Application is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It was named, or deploys an overlay that was.
+    Named,
+    /// Another one manages it, and it deploys this repository too.
+    Child,
+    /// Another one manages it, and it deploys another repository: it has to be settled.
+    Foreign,
+}
+
+/// What all waits of one command share.
+pub(super) struct Setting<'a> {
+    pub(super) renders: Renders<'a>,
+    pub(super) commit: ObjectId,
+    /// The overlays named, relative to the top of the repository.
+    pub(super) overlays: Vec<String>,
+    /// The remotes by name, each with its addresses.
+    pub(super) remotes: Vec<(String, Vec<String>)>,
+    pub(super) argocd: Arc<dyn ArgoCd>,
+    pub(super) request: &'a WaitRequest,
+}
+
+/// One Application that is waited for.
+pub(super) struct Target<'a> {
+    pub(super) app: ApplicationRef,
+    pub(super) expected: Expectation,
+    pub(super) revisions: GitRevisions<'a>,
+    /// What the user should know before.
+    pub(super) warnings: Vec<String>,
+}
+
+impl<'a> Setting<'a> {
+    /// The Applications that the user named, or those that deploy the overlays named.
+    ///
+    /// # Errors
+    /// Where one is not there, or none deploys an overlay.
+    pub(super) fn find(&self) -> Result<Vec<Target<'a>>, Error> {
+        if self.request.applications.is_empty() {
+            return self.find_by_overlay();
+        }
+        let targets = self.request.applications.iter().map(|name| {
+            let mut app = ApplicationRef::parse(name);
+            app.project.clone_from(&self.request.project);
+            let found = self.argocd.application(&app).map_err(|error| trouble(&app, error))?;
+            Ok(self.target(app, &found, Role::Named))
+        });
+        targets.collect()
+    }
+
+    fn find_by_overlay(&self) -> Result<Vec<Target<'a>>, Error> {
+        let here = ApplicationRef::default();
+        let all = self.argocd.applications().map_err(|error| trouble(&here, error))?;
+        let mut targets = Vec::new();
+        let mut deployed: BTreeSet<&str> = BTreeSet::new();
+        for found in &all {
+            let paths = self.overlays.iter().filter(|path| self.deploys(found, path));
+            let paths: Vec<&String> = paths.collect();
+            if !paths.is_empty() {
+                deployed.extend(paths.iter().map(|path| path.as_str()));
+                targets.push(self.target(reference(found), found, Role::Named));
+            }
+        }
+        match self.overlays.iter().find(|path| !deployed.contains(path.as_str())) {
+            Some(path) => Err(self.undeployed(path, all.len())),
+            None => Ok(targets),
+        }
+    }
+
+    fn undeployed(&self, path: &str, looked_at: usize) -> Error {
+        let addresses = self.remotes.iter().flat_map(|(_, addresses)| addresses);
+        let addresses: BTreeSet<&str> = addresses.map(String::as_str).collect();
+        let addresses: Vec<&str> = addresses.into_iter().collect();
+        let message = format!(
+            "none of {looked_at} Applications deploys {path} of {}",
+            if addresses.is_empty() {
+                "this repository".to_owned()
+            } else {
+                addresses.join(" or ")
+            }
+        );
+        Error::new(codes::NO_SUCH_APPLICATION, message)
+            .hint("name it: overlay wait APP; the account may not see every Application")
+    }
+
+    fn deploys(&self, app: &Application, path: &str) -> bool {
+        let expected = self.expectation(Some(path.to_owned()), Containment::Required);
+        !self.relevant(app, &expected).is_empty()
+    }
+
+    /// The relevant sources as path, repository and target revision.
+    fn relevant(&self, app: &Application, expected: &Expectation) -> Vec<(String, String, String)> {
+        let facts = Facts::default();
+        let sources = Moment { app, expected, facts: &facts }.relevant_sources();
+        let texts = sources.into_iter().map(|(_, source)| {
+            (clean_path(&source.path), source.repo_url.clone(), source.target_revision.clone())
+        });
+        texts.collect()
+    }
+
+    /// Whether `app` deploys anything of this repository.
+    pub(super) fn deploys_repository(&self, app: &Application) -> bool {
+        !self.relevant(app, &self.expectation(None, Containment::Required)).is_empty()
+    }
+
+    /// The wait for one Application.
+    pub(super) fn target(
+        &self,
+        app: ApplicationRef,
+        found: &Application,
+        role: Role,
+    ) -> Target<'a> {
+        let path = self.overlays.iter().find(|path| self.deploys(found, path));
+        let path = path.or(self.overlays.first()).filter(|_| role == Role::Named).cloned();
+        let containment = match role {
+            Role::Named | Role::Child => Containment::Required,
+            Role::Foreign => Containment::NotAsked,
+        };
+        let mut expected = self.expectation(path, containment);
+        let sources = self.relevant(found, &expected);
+        let directories: BTreeSet<&String> = sources.iter().map(|(path, _, _)| path).collect();
+        let (effect, overlays) = self.effect(&directories);
+        expected.effect = effect;
+        let (_, repository, branch) = sources.into_iter().next().unwrap_or_default();
+        let revisions = GitRevisions {
+            renders: self.renders,
+            commit: self.commit,
+            remote: self.remote_of(&repository),
+            branch,
+            overlays,
+        };
+        let warnings = warnings(found, &expected);
+        Target { app, expected, revisions, warnings }
+    }
+
+    fn expectation(&self, path: Option<String>, containment: Containment) -> Expectation {
+        let request = self.request;
+        let addresses = self.remotes.iter().flat_map(|(_, addresses)| addresses.iter().cloned());
+        Expectation {
+            repositories: addresses.collect(),
+            path,
+            containment,
+            dwell: request.dwell,
+            timeout: request.timeout,
+            drift: request.drift,
+            health: request.health,
+            refresh: request.refresh,
+            sync: request.sync,
+            ..Expectation::of_commit(&self.commit.to_string(), "")
+        }
+    }
+
+    /// What the commit changes in all of `directories` together, and in each.
+    fn effect(
+        &self,
+        directories: &BTreeSet<&String>,
+    ) -> (ExpectedEffect, Vec<(String, Vec<crate::argocd::ExpectedChange>)>) {
+        let (mut all, mut each) = (Vec::new(), Vec::new());
+        let mut unknown = None;
+        for directory in directories {
+            match self.renders.expected(self.commit, directory) {
+                ExpectedEffect::Known(changes) => {
+                    all.extend(changes.clone());
+                    each.push(((*directory).clone(), changes));
+                }
+                ExpectedEffect::Unknown { message } => unknown = Some(message),
+            }
+        }
+        match unknown {
+            Some(message) => (ExpectedEffect::Unknown { message }, each),
+            None => (ExpectedEffect::Known(all), each),
+        }
+    }
+
+    /// The configured remote that is this repository, else its address.
+    fn remote_of(&self, repository: &str) -> String {
+        let is_it = |address: &String| is_same_repository(address, repository);
+        let found = self.remotes.iter().find(|(_, addresses)| addresses.iter().any(is_it));
+        found.map_or_else(|| repository.to_owned(), |(name, _)| name.clone())
+    }
+}
+
+/// An Application that was listed.
+fn reference(found: &Application) -> ApplicationRef {
+    let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    ApplicationRef {
+        name: found.metadata.name.clone(),
+        namespace: named(&found.metadata.namespace),
+        project: named(&found.spec.project),
+    }
+}
+
+/// What wins over git, or is left out of the comparison.
+fn warnings(found: &Application, expected: &Expectation) -> Vec<String> {
+    let overrides = found.sources().into_iter().filter_map(|source| {
+        let kustomize = source.rest.get("kustomize")?.as_object()?;
+        let is_set = |key: &&String| {
+            let winning =
+                ["images", "replicas", "patches", "namePrefix", "nameSuffix", "namespace"];
+            let value = &kustomize[key.as_str()];
+            let is_empty = value.as_array().is_some_and(Vec::is_empty) || value.is_null();
+            winning.contains(&key.as_str()) && !is_empty
+        };
+        let keys: Vec<&str> = kustomize.keys().filter(is_set).map(String::as_str).collect();
+        (!keys.is_empty()).then(|| {
+            format!(
+                "the Application itself states kustomize.{}, which wins over git",
+                keys.join(", kustomize.")
+            )
+        })
+    });
+    overrides.chain(ignored(found, expected)).collect()
+}
+
+/// Changed fields that the comparison leaves out: a difference there is no drift.
+fn ignored(found: &Application, expected: &Expectation) -> Vec<String> {
+    let rules = &found.spec.ignore_differences;
+    let mut warnings = Vec::new();
+    for change in expected.effect.changes() {
+        let crate::argocd::Presence::Present(fields) = &change.presence else { continue };
+        for field in fields {
+            let keys = field.path.steps().iter().map(|step| match step {
+                Step::Key(key) => key.to_string(),
+                Step::Named(_) | Step::Index(_) => "*".to_owned(),
+            });
+            let pointer = keys.fold(String::new(), |path, key| path + "/" + &key);
+            let is_covered = rules.iter().any(|rule| {
+                rule.kind == change.object.kind
+                    && rule
+                        .json_pointers
+                        .iter()
+                        .any(|ignored| pointer.starts_with(ignored.as_str()))
+            });
+            if is_covered {
+                warnings.push(format!(
+                    "ignoreDifferences leaves {} of {} out of the comparison: look at the object itself",
+                    field.path, change.object
+                ));
+            }
+        }
+    }
+    warnings
+}

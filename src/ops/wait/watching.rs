@@ -1,0 +1,220 @@
+//! The waits themselves: several at once, then their children, until all are over.
+
+use std::collections::BTreeSet;
+use std::num::NonZero;
+use std::thread::{available_parallelism, scope};
+use std::time::Duration;
+
+use super::targets::{Role, Setting, Target};
+use crate::argocd::{
+    Application, ApplicationRef, Clock, Drive, Effect, ObjectRef, Outcome, Readiness, Relation,
+    Transition, Wait, drive,
+};
+use crate::clock::{self, Stopwatch};
+use crate::error::Error;
+use crate::ops::Context;
+use crate::report::wait::{Step, Waited};
+
+/// The most threads that ask; each asks for its share of the Applications in turn.
+const MOST_THREADS: usize = 8;
+
+/// The least time between two reads of one Application for each Application there is, so that all together make twenty
+/// reads a second at most.
+const POLL_FOR_EACH: Duration = Duration::from_millis(50);
+
+/// Real time.
+struct RealClock(Stopwatch);
+
+impl Clock for RealClock {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn sleep(&self, time: Duration) {
+        clock::sleep(time);
+    }
+}
+
+/// One command's waits.
+pub(super) struct Watching<'a> {
+    context: &'a Context,
+    setting: &'a Setting<'a>,
+    clock: RealClock,
+}
+
+/// A wait that is over.
+struct Ended {
+    app: ApplicationRef,
+    outcome: Outcome,
+    warnings: Vec<String>,
+    /// How much of the time was over when it began.
+    spent: Duration,
+}
+
+impl<'a> Watching<'a> {
+    pub(super) fn new(context: &'a Context, setting: &'a Setting<'a>) -> Self {
+        Self { context, setting, clock: RealClock(Stopwatch::start()) }
+    }
+
+    /// Waits for all of `targets`, and for the children of those that are ready.
+    pub(super) fn run(&self, targets: Vec<Target<'a>>) -> Vec<Waited> {
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let (mut round, mut all) = (targets, Vec::new());
+        while !round.is_empty() {
+            seen.extend(round.iter().map(|target| target.app.name.clone()));
+            let changes = round.iter().flat_map(|target| target.expected.effect.changes());
+            let touched: Vec<ObjectRef> = changes.map(|change| change.object.clone()).collect();
+            let mut ended = self.round(round);
+            round = self.follow(&mut ended, &touched, &mut seen);
+            all.extend(ended);
+        }
+        all.into_iter().map(waited).collect()
+    }
+
+    fn round(&self, mut targets: Vec<Target<'a>>) -> Vec<Ended> {
+        let spent = self.clock.now();
+        let count = targets.len();
+        let poll = POLL_FOR_EACH.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
+        for target in &mut targets {
+            target.expected.poll = target.expected.poll.max(poll);
+            target.expected.timeout = target.expected.timeout.saturating_sub(spent);
+        }
+        let cores = available_parallelism().map_or(1, NonZero::get).max(4);
+        let threads = cores.min(MOST_THREADS).min(count);
+        let mut shares: Vec<Vec<Target<'a>>> = (0..threads).map(|_| Vec::new()).collect();
+        for (at, target) in targets.into_iter().enumerate() {
+            shares[at % threads].push(target);
+        }
+        let shows_name = count > 1 || !spent.is_zero();
+        scope(|scope| {
+            let start = |share| scope.spawn(move || self.share(share, spent, shows_name));
+            let started: Vec<_> = shares.into_iter().map(start).collect();
+            let joined = started.into_iter().flat_map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            joined.collect()
+        })
+    }
+
+    fn share(&self, targets: Vec<Target<'a>>, spent: Duration, shows_name: bool) -> Vec<Ended> {
+        let drives = targets.iter().map(|target| Drive {
+            app: target.app.clone(),
+            wait: Wait::new(target.expected.clone()),
+            revisions: &target.revisions,
+        });
+        let tell = |at: usize, transition: &Transition| {
+            let app = &targets[at].app;
+            self.say(shows_name.then_some(app), spent, transition);
+        };
+        let argocd = &*self.setting.argocd;
+        let outcomes = drive(drives.collect(), argocd, &self.clock, &tell);
+        let ended = targets.into_iter().zip(outcomes).map(|(target, outcome)| Ended {
+            app: target.app,
+            warnings: [target.warnings, outcome.warnings.clone()].concat(),
+            outcome,
+            spent,
+        });
+        ended.collect()
+    }
+
+    fn say(&self, app: Option<&ApplicationRef>, spent: Duration, transition: &Transition) {
+        let Some(progress) = &self.context.progress else { return };
+        let name = app.map_or_else(String::new, |app| format!("{app}: "));
+        let message = match transition.message.as_str() {
+            "" => String::new(),
+            message => format!(": {message}"),
+        };
+        let at = (spent + transition.after).as_secs();
+        progress.say(&format!("{at:>4}s {name}{}{message}", transition.state));
+    }
+
+    /// The children of what is ready, as the next round. What is not followed is said.
+    fn follow(
+        &self,
+        ended: &mut [Ended],
+        touched: &[ObjectRef],
+        seen: &mut BTreeSet<String>,
+    ) -> Vec<Target<'a>> {
+        let mut next = Vec::new();
+        for parent in ended.iter_mut().filter(|ended| ended.outcome.readiness == Readiness::Ready) {
+            let Some(app) = parent.outcome.app.clone() else { continue };
+            for child in children(&app) {
+                if !seen.insert(child.name.clone()) {
+                    continue;
+                }
+                let target =
+                    self.setting.argocd.application(&child).map_err(|error| error.to_string());
+                match target.and_then(|found| self.child(&child, &found, touched)) {
+                    Ok(target) => next.push(target),
+                    Err(why) => {
+                        parent.warnings.push(format!("the child {child} was not followed: {why}"))
+                    }
+                }
+            }
+        }
+        next
+    }
+
+    /// A child of this repository has to hold the commit too; one of another repository has to be settled where the commit
+    /// changes the child itself.
+    fn child(
+        &self,
+        child: &ApplicationRef,
+        found: &Application,
+        touched: &[ObjectRef],
+    ) -> Result<Target<'a>, String> {
+        let is_itself = |object: &ObjectRef| {
+            object.group == "argoproj.io"
+                && object.kind == "Application"
+                && object.name == child.name
+        };
+        let role = match self.setting.deploys_repository(found) {
+            true => Role::Child,
+            false if touched.iter().any(is_itself) => Role::Foreign,
+            false => return Err("it deploys another repository".to_owned()),
+        };
+        Ok(self.setting.target(child.clone(), found, role))
+    }
+}
+
+/// The Applications that an Application manages.
+fn children(app: &Application) -> Vec<ApplicationRef> {
+    let own = &app.metadata.namespace;
+    let resources = app.status.resources.iter();
+    let children = resources
+        .filter(|resource| resource.group == "argoproj.io" && resource.kind == "Application")
+        .map(|resource| ApplicationRef {
+            name: resource.name.clone(),
+            namespace: (!resource.namespace.is_empty() && resource.namespace != *own)
+                .then(|| resource.namespace.clone()),
+            project: None,
+        });
+    children.collect()
+}
+
+/// As the report has it.
+fn waited(ended: Ended) -> Waited {
+    let application = ended.app.to_string();
+    let outcome = ended.outcome;
+    let proof = outcome.proof.as_ref();
+    let steps = outcome.timeline.iter().map(|transition| Step {
+        after: ended.spent + transition.after,
+        state: transition.state,
+        message: transition.message.clone(),
+    });
+    Waited {
+        revision: proof.map(|proof| proof.revision.clone()),
+        relation: proof.map(|proof| match proof.relation {
+            Relation::Equal => "equal",
+            _ => "descendant",
+        }),
+        effect: proof.map(|proof| match proof.effect {
+            Effect::Verified => "verified",
+            Effect::Unknown { .. } => "unknown",
+        }),
+        timeline: steps.collect(),
+        error: Error::from_wait(&application, &outcome),
+        warnings: ended.warnings,
+        application,
+    }
+}

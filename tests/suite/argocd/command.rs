@@ -1,0 +1,194 @@
+//! The command itself: real git, a server on loopback, real time.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::server::{FakeArgo, Script, TOKEN, frame};
+use crate::support::git_lab::{Lab, WEB};
+use crate::support::repo::Ran;
+
+const URL: &str = "https://git.test/ops/deploy.git";
+
+/// The repository of the cases: a hub with OLD, NEW and LATER, and a clone that has not fetched LATER.
+struct Cases {
+    lab: Lab,
+    names: Vec<(&'static str, String)>,
+}
+
+impl Cases {
+    fn new() -> Self {
+        Self::with_later(|lab| {
+            lab.write("work/apps/other/x", "x\n");
+        })
+    }
+
+    fn with_later(later: impl FnOnce(&Lab)) -> Self {
+        let lab = Lab::new();
+        lab.init("work", &[]);
+        lab.write("work/base/kustomization.yaml", "resources: [web.yaml]\n");
+        lab.write("work/base/web.yaml", WEB);
+        lab.write("work/overlays/prod/kustomization.yaml", "resources: [../../base]\n");
+        lab.write("work/apps/other/kustomization.yaml", "resources: []\n");
+        let old = lab.commit_all("work", "old");
+        let pinned = "resources: [../../base]\nreplicas: [{name: web, count: 3}]\n";
+        lab.write("work/overlays/prod/kustomization.yaml", pinned);
+        let new = lab.commit_all("work", "pin");
+        lab.bare("work", "hub.git");
+        let hub = lab.url("hub.git");
+        lab.git("", &["clone", "-q", &hub, "deploy"]);
+        lab.git("deploy", &["remote", "set-url", "origin", URL]);
+        lab.git("deploy", &["config", &format!("url.{hub}.insteadOf"), URL]);
+        later(&lab);
+        let later = lab.commit_all("work", "later");
+        lab.git("work", &["push", "-q", &hub, "main"]);
+        Self { lab, names: vec![("@OLD@", old), ("@NEW@", new), ("@LATER@", later)] }
+    }
+
+    fn name(&self, key: &str) -> &str {
+        &self.names.iter().find(|(name, _)| *name == key).unwrap().1
+    }
+
+    fn frame(&self, name: &str) -> Value {
+        let names: Vec<(&str, &str)> = self.names.iter().map(|(a, b)| (*a, b.as_str())).collect();
+        frame(name, &names)
+    }
+
+    fn wait(&self, server: &FakeArgo, args: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_overlay"));
+        command.args(["wait", "-o", "json"]).args(args).current_dir(self.lab.path("deploy"));
+        command.env_clear().envs(self.lab.environment());
+        command.env("ARGOCD_SERVER", server.url()).env("ARGOCD_AUTH_TOKEN", TOKEN);
+        let output = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let ran = Ran {
+            status: output.status.code().unwrap_or(-1),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        };
+        assert!(!format!("{ran:?}").contains(TOKEN), "{ran:?}");
+        ran
+    }
+}
+
+fn deployment(replicas: u64) -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+           "spec": {"replicas": replicas}})
+}
+
+fn managed(target: u64, live: u64) -> Value {
+    json!({"items": [{"group": "apps", "kind": "Deployment", "namespace": "shop", "name": "web",
+        "targetState": deployment(target).to_string(), "liveState": deployment(live).to_string()}]})
+}
+
+#[test]
+fn a_commit_that_is_applied_is_verified_down_to_the_object() {
+    let cases = Cases::new();
+    let script = Script::new(vec![cases.frame("c91-1"), cases.frame("c91-2")]);
+    let server =
+        FakeArgo::start(vec![("prod", script.serving("managed-resources", managed(3, 3)))]);
+    let ran = cases.wait(&server, &["prod", "--timeout", "20s"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let result = &ran.json()["result"];
+    assert_eq!(result["application"], "prod");
+    assert_eq!(result["commit"], cases.name("@NEW@"));
+    assert_eq!(result["revision"], cases.name("@NEW@"));
+    assert_eq!(result["relation"], "equal");
+    assert_eq!(result["effect"], "verified");
+    assert_eq!(result["timeline"][0]["state"], "not-noticed");
+    assert!(ran.stderr.contains("not-noticed"), "{ran:?}");
+}
+
+#[test]
+fn what_cannot_be_read_is_said_to_be_unknown() {
+    let cases = Cases::new();
+    let server = FakeArgo::start(vec![("prod", Script::new(vec![cases.frame("c104-1")]))]);
+    let ran = cases.wait(&server, &["prod"]);
+    assert_eq!((ran.status, &ran.json()["result"]["effect"]), (0, &json!("unknown")), "{ran:?}");
+    assert!(ran.json()["result"]["warnings"][0].as_str().unwrap().contains("not verified"));
+}
+
+#[test]
+fn c94_a_later_commit_is_fetched_and_found_to_hold_the_change() {
+    let cases = Cases::new();
+    let server = FakeArgo::start(vec![("prod", Script::new(vec![cases.frame("c94-1")]))]);
+    let new = cases.name("@NEW@").to_owned();
+    let ran = cases.wait(&server, &["prod", "--commit", &new, "--overlay", "overlays/prod"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(ran.json()["result"]["relation"], "descendant");
+    assert_eq!(ran.json()["result"]["revision"], cases.name("@LATER@"));
+}
+
+#[test]
+fn c94_a_later_commit_that_takes_the_change_back_is_superseding() {
+    let cases = Cases::with_later(|lab| {
+        lab.write("work/overlays/prod/kustomization.yaml", "resources: [../../base]\n");
+    });
+    let server = FakeArgo::start(vec![("prod", Script::new(vec![cases.frame("c94-1")]))]);
+    let ran = cases.wait(&server, &["prod"]);
+    assert_eq!((ran.status, &*ran.code()), (5, "superseded"), "{ran:?}");
+    assert!(ran.stdout.contains(cases.name("@LATER@")), "{ran:?}");
+}
+
+#[test]
+fn applications_are_found_by_overlay_whatever_the_spelling_of_the_repository() {
+    let cases = Cases::new();
+    let mut other = cases.frame("c104-1");
+    other["metadata"]["name"] = json!("other");
+    other["spec"]["source"]["path"] = json!("overlays/staging");
+    let mut prod = cases.frame("c98-1");
+    prod["spec"]["sources"][1]["repoURL"] = json!("ssh://git@GIT.test:22/ops/deploy");
+    let apps = vec![("prod", Script::new(vec![prod])), ("other", Script::new(vec![other]))];
+    let server = FakeArgo::start(apps);
+    let ran = cases.wait(&server, &["--overlay", "overlays/prod"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(ran.json()["result"]["applications"].as_array().unwrap().len(), 1);
+    let ran = cases.wait(&server, &["--overlay", "apps/other"]);
+    assert_eq!((ran.status, &*ran.code()), (4, "no-such-application"), "{ran:?}");
+}
+
+#[test]
+fn c106_children_are_followed() {
+    let cases = Cases::new();
+    let root = Script::new(vec![cases.frame("c106-1")]);
+    let shop = Script::new(vec![cases.frame("c106-child")]);
+    let server = FakeArgo::start(vec![("root", root), ("shop", shop)]);
+    let ran = cases.wait(&server, &["root", "--timeout", "2s"]);
+    assert_eq!((ran.status, &*ran.code()), (6, "commit-not-noticed"), "{ran:?}");
+    assert!(
+        ran.json()["error"]["message"].as_str().unwrap().starts_with("argocd/shop: "),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn c110_an_application_of_another_overlay_is_refused() {
+    let cases = Cases::new();
+    let mut app = cases.frame("c110-1");
+    app["spec"]["source"]["path"] = json!("overlays/staging");
+    let server = FakeArgo::start(vec![("prod", Script::new(vec![app]))]);
+    let ran = cases.wait(&server, &["prod", "--overlay", "overlays/prod"]);
+    assert_eq!((ran.status, &*ran.code()), (3, "wrong-application"), "{ran:?}");
+}
+
+#[test]
+fn stale_manifests_are_no_success() {
+    let cases = Cases::new();
+    let script = Script::new(vec![cases.frame("c104-1")]);
+    let server =
+        FakeArgo::start(vec![("prod", script.serving("managed-resources", managed(1, 1)))]);
+    let ran = cases.wait(&server, &["prod", "--timeout", "2s"]);
+    assert_eq!((ran.status, &*ran.code()), (6, "not-settled"), "{ran:?}");
+    assert!(ran.stdout.contains("rendered is 1 at spec.replicas of Deployment/web"), "{ran:?}");
+    assert_eq!(server.count("refresh=hard"), 1);
+}
+
+#[test]
+fn what_is_not_there_or_not_allowed_is_a_missing_precondition() {
+    let cases = Cases::new();
+    let server = FakeArgo::start(Vec::new());
+    let ran = cases.wait(&server, &["absent"]);
+    assert_eq!((ran.status, &*ran.code()), (4, "no-such-application"), "{ran:?}");
+    assert_eq!(cases.wait(&server, &[]).status, 2);
+    assert_eq!(cases.wait(&server, &["prod", "--commit", "nothing"]).status, 4);
+}

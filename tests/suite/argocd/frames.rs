@@ -1,0 +1,299 @@
+//! The published frames, one case after the other, read through the REST adapter on a virtual clock. What is expected is
+//! each case's own text.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use overlay::argocd::{
+    ApplicationRef, Clock, Drive, Expectation, ExpectedEffect, HydratedQuery, Outcome, Readiness,
+    Relation, Revisions, Wait, drive,
+};
+use overlay::error::Error;
+use serde_json::{Value, json};
+
+use super::server::{FakeArgo, Script, frame};
+
+const OLD: &str = "0101010101010101010101010101010101010101";
+const NEW: &str = "0202020202020202020202020202020202020202";
+const LATER: &str = "0303030303030303030303030303030303030303";
+const NAMES: [(&str, &str); 3] = [("@OLD@", OLD), ("@NEW@", NEW), ("@LATER@", LATER)];
+const REPOSITORY: &str = "git@git.test:ops/deploy.git";
+
+/// A clock that only sleeping moves.
+#[derive(Default)]
+pub(crate) struct Virtual(Mutex<Duration>);
+
+impl Clock for Virtual {
+    fn now(&self) -> Duration {
+        *self.0.lock().unwrap()
+    }
+
+    fn sleep(&self, time: Duration) {
+        *self.0.lock().unwrap() += time;
+    }
+}
+
+/// The history of the cases: OLD, NEW, LATER; or what else LATER is.
+struct History {
+    later: Relation,
+}
+
+impl Revisions for History {
+    fn relate(&self, revision: &str) -> Relation {
+        match revision {
+            NEW => Relation::Equal,
+            LATER => self.later.clone(),
+            _ => Relation::Unrelated,
+        }
+    }
+
+    fn is_delivered(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    fn relate_hydrated(&self, _: &HydratedQuery) -> Relation {
+        Relation::Unrelated
+    }
+}
+
+/// One run.
+struct Case {
+    frames: Vec<Value>,
+    on_read: bool,
+    timeout: u64,
+    later: Relation,
+}
+
+/// What became of it.
+struct Ended {
+    outcome: Outcome,
+    code: String,
+    message: String,
+    exit: u8,
+    seconds: u64,
+    refreshes: usize,
+}
+
+impl Case {
+    fn of(frames: &[&str]) -> Self {
+        let frames = frames.iter().map(|name| frame(name, &NAMES)).collect();
+        Self { frames, on_read: false, timeout: 600, later: Relation::Descendant }
+    }
+
+    fn timeout(self, timeout: u64) -> Self {
+        Self { timeout, ..self }
+    }
+
+    fn later(self, later: Relation) -> Self {
+        Self { later, ..self }
+    }
+
+    /// With another value at `pointer` of every frame.
+    fn with(mut self, pointer: &str, value: &Value) -> Self {
+        for frame in &mut self.frames {
+            let (parent, key) = pointer.rsplit_once('/').unwrap();
+            frame.pointer_mut(parent).unwrap()[key] = value.clone();
+        }
+        self
+    }
+
+    fn run(self) -> Ended {
+        let script = Script::new(self.frames);
+        let script = if self.on_read { script.on_read() } else { script };
+        let server = FakeArgo::start(vec![("prod", script)]);
+        let mut expected = Expectation::of_commit(NEW, REPOSITORY);
+        expected.path = Some("overlays/prod".to_owned());
+        expected.effect = ExpectedEffect::Known(Vec::new());
+        expected.timeout = Duration::from_secs(self.timeout);
+        let history = History { later: self.later };
+        let app = ApplicationRef::parse("prod");
+        let drives = vec![Drive { app, wait: Wait::new(expected), revisions: &history }];
+        let clock = Virtual::default();
+        let outcome = drive(drives, &server.rest(), &clock, &|_, _| {}).remove(0);
+        let error = Error::from_wait("prod", &outcome);
+        Ended {
+            code: error.as_ref().map_or("", |error| error.code().name()).to_owned(),
+            exit: error.as_ref().map_or(0, |error| error.exit().status()),
+            message: error.map_or_else(String::new, |error| error.to_string()),
+            seconds: clock.now().as_secs(),
+            refreshes: server.count("refresh="),
+            outcome,
+        }
+    }
+}
+
+impl Ended {
+    fn expect_success(&self) {
+        assert_eq!(self.outcome.readiness, Readiness::Ready, "{}", self.message);
+    }
+
+    fn expect(&self, code: &str, exit: u8, words: &[&str]) {
+        assert_eq!((&*self.code, self.exit), (code, exit), "{}", self.message);
+        for word in words {
+            assert!(self.message.contains(word), "{word}: {}", self.message);
+        }
+    }
+}
+
+#[test]
+fn c90_healthy_but_out_of_sync_is_not_done() {
+    let ended = Case::of(&["c90-1"]).timeout(5).run();
+    ended.expect("commit-not-synced", 6, &["OutOfSync at", NEW, OLD]);
+}
+
+#[test]
+fn c91_one_commit_ago_is_not_done_and_a_refresh_is_asked_for() {
+    let ended = Case::of(&["c91-1", "c91-2"]).run();
+    ended.expect_success();
+    assert!(ended.refreshes >= 1);
+    assert_eq!(ended.outcome.timeline[0].state, "not-noticed");
+    let ended = Case::of(&["c91-1"]).timeout(60).run();
+    ended.expect("commit-not-noticed", 6, &[OLD]);
+}
+
+#[test]
+fn c92_a_parked_sync_is_not_applied() {
+    let ended = Case::of(&["c92-1"]).timeout(5).run();
+    ended.expect("sync-window", 6, &["sync window"]);
+}
+
+#[test]
+fn c94_a_later_commit_is_accepted_while_it_holds_the_change() {
+    let ended = Case::of(&["c94-1"]).run();
+    ended.expect_success();
+    let proof = ended.outcome.proof.unwrap();
+    assert_eq!((&*proof.revision, proof.relation), (LATER, Relation::Descendant));
+    let superseded = Relation::Superseded { by: LATER.to_owned() };
+    Case::of(&["c94-1"]).later(superseded).run().expect("superseded", 5, &[LATER]);
+    let ended = Case::of(&["c94-1"]).later(Relation::Unrelated).timeout(60).run();
+    ended.expect("commit-not-noticed", 6, &[LATER]);
+}
+
+#[test]
+fn c96_an_error_condition_fails_although_the_heart_is_green() {
+    let ended = Case::of(&["c96-1"]).run();
+    ended.expect("comparison-failed", 5, &["kustomize build failed: invalid Kustomization"]);
+    assert!(ended.seconds <= 120, "{}", ended.seconds);
+    for kind in ["InvalidSpecError", "SyncError"] {
+        let ended = Case::of(&["c96-1"]).with("/status/conditions/0/type", &json!(kind)).run();
+        ended.expect("comparison-failed", 5, &[kind]);
+    }
+    let null = Case::of(&["c96-1"]).with("/status/sync/revision", &Value::Null).run();
+    null.expect("comparison-failed", 5, &[]);
+    Case::of(&["c96-1", "c91-2"]).run().expect_success();
+}
+
+#[test]
+fn c98_the_source_is_found_by_repository_and_path() {
+    Case::of(&["c98-1"]).run().expect_success();
+    let other = json!(["1.2.7", OLD, NEW]);
+    let ended = Case::of(&["c98-1"]).with("/status/sync/revisions", &other).timeout(60).run();
+    ended.expect("commit-not-noticed", 6, &[]);
+    let short = json!(["1.2.7"]);
+    let ended = Case::of(&["c98-1"]).with("/status/sync/revisions", &short).timeout(60).run();
+    ended.expect("commit-not-noticed", 6, &[]);
+}
+
+#[test]
+fn c100_the_next_operation_is_no_error() {
+    let ended = Case { on_read: true, ..Case::of(&["c100-1", "c100-2"]) }.run();
+    ended.expect_success();
+    assert_eq!(ended.outcome.timeline[0].state, "syncing");
+}
+
+#[test]
+fn c102_a_hook_that_fails_fails_the_wait() {
+    let ended = Case { on_read: true, ..Case::of(&["c102-1", "c102-2"]) }.run();
+    ended.expect("sync-failed", 5, &["one or more synchronization tasks completed unsuccessfully"]);
+    assert_eq!(ended.outcome.timeline[0].state, "syncing");
+}
+
+#[test]
+fn c104_what_is_done_is_done_at_the_first_read() {
+    let ended = Case::of(&["c104-1"]).run();
+    ended.expect_success();
+    assert_eq!((ended.seconds, ended.refreshes), (0, 0));
+}
+
+#[test]
+fn c108_a_swallowed_refresh_is_asked_for_again_at_a_bounded_rate() {
+    let ended = Case::of(&["c108-1", "c108-1", "c91-2"]).run();
+    ended.expect_success();
+    assert_eq!(ended.refreshes, 2);
+    assert!(ended.seconds >= 2, "{}", ended.seconds);
+    let ended = Case::of(&["c108-1"]).timeout(300).run();
+    assert!((5..=14).contains(&ended.refreshes), "{}", ended.refreshes);
+}
+
+#[test]
+fn c110_a_status_about_another_spec_is_not_done() {
+    Case::of(&["c110-1"]).timeout(5).run().expect("not-settled", 6, &["another spec"]);
+    let staging = json!("overlays/staging");
+    let ended = Case::of(&["c110-1"]).with("/spec/source/path", &staging).run();
+    ended.expect("wrong-application", 3, &["overlays/staging", "overlays/prod"]);
+    let spelled = json!("./overlays/prod/");
+    let compared = "/status/sync/comparedTo/source/path";
+    Case::of(&["c110-1"]).with(compared, &spelled).run().expect_success();
+}
+
+#[test]
+fn c112_a_branch_that_is_gone_fails_with_the_message() {
+    let ended = Case::of(&["c112-1"]).run();
+    ended.expect("comparison-failed", 5, &["unable to resolve 'release-7' to a commit SHA"]);
+    for branch in [json!("HEAD"), Value::Null, json!("refs/heads/main"), json!("main")] {
+        let case = Case::of(&["c91-2"]).with("/spec/source/targetRevision", &branch);
+        case.run().expect_success();
+    }
+    let ended = Case::of(&["c91-1"]).with("/spec/source/targetRevision", &json!(OLD)).run();
+    ended.expect("revision-pinned", 5, &[OLD]);
+    assert_eq!(ended.seconds, 0);
+}
+
+#[test]
+fn s56_what_needs_a_person_is_said_at_once() {
+    let manual = Case::of(&["c90-1"]).with("/spec/syncPolicy", &json!({})).run();
+    manual.expect("sync-manual", 5, &["automation is off"]);
+    assert_eq!(manual.seconds, 0);
+    let skipped = json!({"argocd.argoproj.io/skip-reconcile": "true"});
+    let ended = Case::of(&["c91-1"]).with("/metadata/annotations", &skipped).run();
+    ended.expect("reconcile-skipped", 5, &["skip-reconcile"]);
+}
+
+#[test]
+fn an_operation_and_a_comparison_in_the_same_second_prove_nothing() {
+    let finished = "/status/operationState/finishedAt";
+    let same = Case::of(&["c91-2"]).with(finished, &json!("2024-05-01T10:01:30Z"));
+    same.timeout(30).run().expect("not-settled", 6, &["compared since the sync ended"]);
+    let recent = Case::of(&["c91-2"]).with(finished, &json!("2024-05-01T10:01:29Z"));
+    recent.timeout(30).run().expect("not-settled", 6, &["1s"]);
+}
+
+#[test]
+fn an_application_that_goes_away_ends_the_wait() {
+    let mut frames = Case::of(&["c91-1", "c91-2"]).frames;
+    frames[0]["metadata"]["uid"] = json!("one");
+    frames[1]["metadata"]["uid"] = json!("two");
+    let ended = Case { frames, ..Case::of(&[]) }.run();
+    ended.expect("application-gone", 5, &["another of the same name"]);
+    let deleting = json!("2024-05-01T10:00:00Z");
+    let ended = Case::of(&["c91-2"]).with("/metadata/deletionTimestamp", &deleting).run();
+    ended.expect("application-gone", 5, &["being deleted"]);
+}
+
+/// Reads, refreshes and other calls of a quarter of an hour that brings nothing.
+#[test]
+fn the_number_of_calls_is_bounded() {
+    let server = FakeArgo::start(vec![("prod", Script::new(vec![frame("c91-1", &NAMES)]))]);
+    let mut expected = Expectation::of_commit(NEW, REPOSITORY);
+    expected.timeout = Duration::from_secs(900);
+    let history = History { later: Relation::Descendant };
+    let app = ApplicationRef::parse("prod");
+    let drives = vec![Drive { app, wait: Wait::new(expected), revisions: &history }];
+    drive(drives, &server.rest(), &Virtual::default(), &|_, _| {});
+    let mut calls: BTreeMap<bool, usize> = BTreeMap::new();
+    for asked in server.asked() {
+        *calls.entry(asked.target.contains("refresh=")).or_default() += 1;
+    }
+    assert!(calls[&false] <= 250 && calls[&true] <= 35, "{calls:?}");
+}

@@ -1,0 +1,7 @@
+//! `overlay wait` against servers on loopback that speak Argo CD's REST interface: the published frames one by one, on a
+//! virtual clock, and whole commands with real git.
+
+mod command;
+mod frames;
+mod schema;
+mod server;
