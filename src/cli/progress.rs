@@ -73,10 +73,6 @@ impl Progress for StderrProgress {
             print_stderr("\r\u{1b}[K");
         }
     }
-
-    fn say(&self, line: &str) {
-        print_stderr(&format!("{}\n", escape_control(line)));
-    }
 }
 
 #[cfg(test)]

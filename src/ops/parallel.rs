@@ -23,8 +23,6 @@ pub trait Progress: Send + Sync + std::fmt::Debug {
     fn step(&self, done: usize, total: usize);
     /// The work ended, well or not.
     fn end(&self);
-    /// Something happened that has a line of its own.
-    fn say(&self, line: &str);
 }
 
 impl Context {
