@@ -1,5 +1,6 @@
 //! Time and sleep: the only place that reads a clock, so that everything else can be run again with the same result.
 
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The end of an allowed time.
@@ -44,6 +45,28 @@ impl Stopwatch {
     /// The time since it was started.
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
+    }
+}
+
+/// A sleep that others may end.
+#[derive(Debug, Default)]
+pub struct Alarm {
+    has_rung: Mutex<bool>,
+    rang: Condvar,
+}
+
+impl Alarm {
+    /// Ends the sleep that goes on, or the next one.
+    pub fn ring(&self) {
+        *self.has_rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.rang.notify_all();
+    }
+
+    /// Sleeps for `time`, or until it rings.
+    pub fn sleep(&self, time: Duration) {
+        let has_rung = self.has_rung.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.rang.wait_timeout_while(has_rung, time, |has_rung| !*has_rung);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 = false;
     }
 }
 

@@ -5,12 +5,15 @@
 
 mod live;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use kube::api::{GetParams, ListParams, Patch, PatchParams};
+use futures_util::TryStreamExt as _;
+use kube::api::{GetParams, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::Request;
 use kube::{Client, Config};
@@ -260,5 +263,26 @@ impl ArgoCd for Kubernetes {
         let sets = resources("applicationsets", self.namespace_of(app));
         let set: Value = self.find(&sets, set)?;
         Ok(set["spec"]["strategy"]["type"] == "RollingSync")
+    }
+
+    fn watch(
+        &self,
+        app: &ApplicationRef,
+        changed: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<(), Trouble> {
+        let one = WatchParams::default().fields(&format!("metadata.name={}", app.name));
+        // From any version on: what an expired one (410) would lose is found by the loop's own reads.
+        let asked = self.applications_in(self.namespace_of(app)).watch(&one, "0");
+        let watched = async {
+            let asked = asked.map_err(kube::Error::BuildRequest)?;
+            let mut events = pin!(self.client.request_events::<Value>(asked).await?);
+            while let Some(event) = events.try_next().await? {
+                if matches!(event, WatchEvent::Error(_)) || changed().is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        self.runtime.block_on(watched).map_err(trouble)
     }
 }

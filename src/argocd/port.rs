@@ -1,6 +1,7 @@
 //! The ports: what waiting needs of Argo CD, of git and of time.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -238,6 +239,20 @@ pub trait ArgoCd: Send + Sync {
     /// # Errors
     /// As for [`ArgoCd::managed_resources`].
     fn has_rolling_sync(&self, app: &ApplicationRef, set: &str) -> Result<bool, Trouble>;
+
+    /// Calls `changed` each time that the Application may be another one, until the stream ends, is silent for long, or
+    /// `changed` says that it is enough. What it misses, the loop's own reads find.
+    ///
+    /// # Errors
+    /// [`Trouble::NotServed`] where there is no such stream.
+    fn watch(
+        &self,
+        app: &ApplicationRef,
+        changed: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<(), Trouble> {
+        let _ = changed;
+        Err(Trouble::NotServed { what: format!("a stream of changes of {app}") })
+    }
 }
 
 /// How a revision stands to the commit that is waited for.

@@ -263,7 +263,6 @@ impl Kind {
                 of(120, 2, never_alone)
             }
             Self::EffectMissing | Self::EffectIgnored => of(30, 2, never_alone),
-            Self::Unreachable => of(120, 0, never_alone),
             _ => None,
         }
     }

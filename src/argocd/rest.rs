@@ -3,6 +3,7 @@
 
 mod answer;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +25,10 @@ const ANSWER_TIME: Duration = Duration::from_secs(30);
 /// How long a refresh is listened to. The server has asked for it long before it answers, which it only does once some
 /// comparison has ended; so no answer is no error.
 const REFRESH_TIME: Duration = Duration::from_secs(3);
+
+/// How long one stream of changes is read, and how long it may be silent; then it is opened again.
+const STREAM_TIME: Duration = Duration::from_secs(3600);
+const STREAM_SILENCE: Duration = Duration::from_secs(120);
 
 /// The most bytes of an answer: lists of hundreds of Applications have tens of megabytes.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
@@ -215,6 +220,32 @@ impl ArgoCd for Rest {
         );
         let set: Value = read(&self.send_optional(&request, "ApplicationSets")?)?;
         Ok(set["spec"]["strategy"]["type"] == "RollingSync")
+    }
+
+    fn watch(
+        &self,
+        app: &ApplicationRef,
+        changed: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<(), Trouble> {
+        let request = with_parameters(
+            self.request(Method::Get, &["stream", "applications"]),
+            &[
+                ("name", &*app.name),
+                ("appNamespace", app.namespace.as_deref().unwrap_or_default()),
+                ("project", app.project.as_deref().unwrap_or_default()),
+            ],
+        );
+        let opened = self.client.open(&request, Deadline::after(STREAM_TIME), STREAM_SILENCE);
+        let mut stream = opened.map_err(|error| of_http(&error))?;
+        if !(200..300).contains(&stream.status) {
+            return Err(Trouble::NotServed { what: "a stream of changes".to_owned() });
+        }
+        while let Some(line) = stream.next_line().map_err(|error| of_http(&error))? {
+            if !line.is_empty() && changed().is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

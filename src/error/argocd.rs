@@ -29,7 +29,6 @@ impl Error {
 /// The code of a state that ended the wait.
 fn final_code(kind: Kind) -> Code {
     match kind {
-        Kind::Unreachable => codes::ARGOCD_UNREACHABLE,
         Kind::Denied => codes::ARGOCD_DENIED,
         Kind::NoSuchApplication => codes::NO_SUCH_APPLICATION,
         Kind::Gone => codes::APPLICATION_GONE,
@@ -58,6 +57,7 @@ fn final_code(kind: Kind) -> Code {
 /// The code of a state that was the last when the time was over.
 fn timeout_code(kind: Kind) -> Code {
     match kind {
+        Kind::Unreachable => codes::ARGOCD_UNREACHABLE,
         Kind::ControllerSilent => codes::CONTROLLER_SILENT,
         Kind::OperationStuck => codes::OPERATION_STUCK,
         Kind::WindowClosed => codes::SYNC_WINDOW,

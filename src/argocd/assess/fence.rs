@@ -1,4 +1,4 @@
-//! The operation that applied the commit: it ended well, and what is judged was compared after it.
+//! The last operation: where it was of the commit it ended well, and what is judged was compared after it.
 
 use super::sync::sync_failed;
 use super::{Contained, asking, progressing, with_words};
@@ -27,16 +27,16 @@ pub(super) fn operation_succeeded(moment: &Moment<'_>) -> Result<(), Readiness> 
     }
 }
 
-/// The comparison began after that operation had ended. Times are cut to seconds, so the same second proves nothing.
+/// The comparison began after the last operation had ended, whatever revision that was of: one that somebody started by
+/// hand may have put an older state into the cluster, of which an earlier comparison knows nothing. Times are cut to
+/// seconds, so the same second proves nothing.
 pub(super) fn compared_after_operation(moment: &Moment<'_>) -> Result<(), Readiness> {
-    let Some((state, contained)) = moment.operation_of_commit() else { return Ok(()) };
-    if contained == Contained::No {
-        return Ok(());
-    }
+    let state = moment.app.status.operation_state.as_ref();
+    let Some(state) = state.filter(|state| !state.operation.sync.dry_run) else { return Ok(()) };
     match (moment.app.status.reconciled_at, state.finished_at) {
         (Some(reconciled), Some(finished)) if reconciled > finished => Ok(()),
         _ => {
-            let message = "nothing was compared since the sync ended";
+            let message = "nothing was compared since the last sync ended";
             Err(progressing(Kind::NotCompared, message, Want::Comparison))
         }
     }

@@ -101,7 +101,7 @@ pub(super) fn sync_failed(state: &OperationState) -> Readiness {
 fn after_success(moment: &Moment<'_>, state: &OperationState) -> Result<(), Readiness> {
     let reconciled = moment.app.status.reconciled_at;
     if state.finished_at.is_none() || reconciled <= state.finished_at {
-        let message = "nothing was compared since the sync ended";
+        let message = "nothing was compared since the last sync ended";
         return Err(progressing(Kind::NotCompared, message, Want::Comparison));
     }
     let differing = differing(moment);

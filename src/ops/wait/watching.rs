@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{available_parallelism, scope};
 use std::time::Duration;
 
 use super::targets::{Role, Setting, Target};
 use crate::argocd::{
-    Application, ApplicationRef, Clock, Drive, Effect, ObjectRef, Outcome, Readiness, Relation,
-    Transition, Wait, drive,
+    Application, ApplicationRef, ArgoCd, Clock, Drive, Effect, ObjectRef, Outcome, Readiness,
+    Relation, Transition, Trouble, Wait, drive,
 };
-use crate::clock::{self, Stopwatch};
+use crate::clock::{self, Alarm, Stopwatch};
 use crate::error::Error;
 use crate::ops::Context;
 use crate::report::wait::{Step, Waited};
@@ -22,16 +25,61 @@ const MOST_THREADS: usize = 8;
 /// reads a second at most.
 const POLL_FOR_EACH: Duration = Duration::from_millis(50);
 
-/// Real time.
-struct RealClock(Stopwatch);
+/// The pause before a stream of changes that ended is opened again.
+const STREAM_PAUSE: Duration = Duration::from_secs(2);
+
+/// The least pause between two reads, however often something changes.
+const LEAST_PAUSE: Duration = Duration::from_millis(250);
+
+/// Real time; changes that are heard of end a sleep.
+struct RealClock {
+    since: Stopwatch,
+    alarm: Arc<Alarm>,
+}
 
 impl Clock for RealClock {
     fn now(&self) -> Duration {
-        self.0.elapsed()
+        self.since.elapsed()
     }
 
     fn sleep(&self, time: Duration) {
-        clock::sleep(time);
+        let least = time.min(LEAST_PAUSE);
+        clock::sleep(least);
+        self.alarm.sleep(time - least);
+    }
+}
+
+/// Hears of the changes of one Application until it is dropped. The thread that listens ends with its stream.
+struct Listener(Arc<AtomicBool>);
+
+impl Listener {
+    fn start(argocd: Arc<dyn ArgoCd>, app: ApplicationRef, alarm: Arc<Alarm>) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_over);
+        let listen = move || {
+            let mut changed = || {
+                alarm.ring();
+                match seen.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            };
+            while !seen.load(Ordering::Relaxed) {
+                if let Err(Trouble::NotServed { .. }) = argocd.watch(&app, &mut changed) {
+                    return;
+                }
+                clock::sleep(STREAM_PAUSE);
+            }
+        };
+        // Without a thread the loop's own reads find what changed.
+        let _ = std::thread::Builder::new().name("overlay-watch".to_owned()).spawn(listen);
+        Self(is_over)
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -53,7 +101,8 @@ struct Ended {
 
 impl<'a> Watching<'a> {
     pub(super) fn new(context: &'a Context, setting: &'a Setting<'a>) -> Self {
-        Self { context, setting, clock: RealClock(Stopwatch::start()) }
+        let clock = RealClock { since: Stopwatch::start(), alarm: Arc::default() };
+        Self { context, setting, clock }
     }
 
     /// Waits for all of `targets`, and for the children of those that are ready.
@@ -86,14 +135,25 @@ impl<'a> Watching<'a> {
             shares[at % threads].push(target);
         }
         let shows_name = count > 1 || !spent.is_zero();
-        scope(|scope| {
+        // A change that is heard of is read at once; with many Applications their reads are often enough.
+        let listener = self.listen(&shares);
+        let ended = scope(|scope| {
             let start = |share| scope.spawn(move || self.share(share, spent, shows_name));
             let started: Vec<_> = shares.into_iter().map(start).collect();
             let joined = started.into_iter().flat_map(|thread| {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             });
             joined.collect()
-        })
+        });
+        drop(listener);
+        ended
+    }
+
+    fn listen(&self, shares: &[Vec<Target<'a>>]) -> Option<Listener> {
+        let [share] = shares else { return None };
+        let [target] = share.as_slice() else { return None };
+        let argocd = Arc::clone(&self.setting.argocd);
+        Some(Listener::start(argocd, target.app.clone(), Arc::clone(&self.clock.alarm)))
     }
 
     fn share(&self, targets: Vec<Target<'a>>, spent: Duration, shows_name: bool) -> Vec<Ended> {

@@ -11,13 +11,13 @@ use crate::support::repo::Ran;
 const URL: &str = "https://git.test/ops/deploy.git";
 
 /// The repository of the cases: a hub with OLD, NEW and LATER, and a clone that has not fetched LATER.
-struct Cases {
-    lab: Lab,
+pub(crate) struct Cases {
+    pub(crate) lab: Lab,
     names: Vec<(&'static str, String)>,
 }
 
 impl Cases {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with_later(|lab| {
             lab.write("work/apps/other/x", "x\n");
         })
@@ -49,7 +49,7 @@ impl Cases {
         &self.names.iter().find(|(name, _)| *name == key).unwrap().1
     }
 
-    fn frame(&self, name: &str) -> Value {
+    pub(crate) fn frame(&self, name: &str) -> Value {
         let names: Vec<(&str, &str)> = self.names.iter().map(|(a, b)| (*a, b.as_str())).collect();
         frame(name, &names)
     }

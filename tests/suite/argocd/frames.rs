@@ -264,9 +264,18 @@ fn s56_what_needs_a_person_is_said_at_once() {
 fn an_operation_and_a_comparison_in_the_same_second_prove_nothing() {
     let finished = "/status/operationState/finishedAt";
     let same = Case::of(&["c91-2"]).with(finished, &json!("2024-05-01T10:01:30Z"));
-    same.timeout(30).run().expect("not-settled", 6, &["compared since the sync ended"]);
+    same.timeout(30).run().expect("not-settled", 6, &["compared since the last sync ended"]);
     let recent = Case::of(&["c91-2"]).with(finished, &json!("2024-05-01T10:01:29Z"));
     recent.timeout(30).run().expect("not-settled", 6, &["1s"]);
+}
+
+/// The status is of before somebody synced an older revision by hand, so that the cluster holds that.
+#[test]
+fn a_rollback_by_hand_after_the_comparison_is_seen() {
+    let finished = json!("2024-05-01T10:15:00Z");
+    let case = Case::of(&["c91-2"]).with("/status/operationState/finishedAt", &finished);
+    let case = case.with("/status/operationState/syncResult/revision", &json!(OLD));
+    case.timeout(30).run().expect("not-settled", 6, &["compared since the last sync ended"]);
 }
 
 #[test]

@@ -3,5 +3,7 @@
 
 mod command;
 mod frames;
+#[cfg(feature = "cluster")]
+mod kubernetes;
 mod schema;
 mod server;
