@@ -64,7 +64,7 @@ mod remote_base_unpinned;
 mod replicas_shadows_patch;
 mod rollout_values_invalid;
 mod rollout_zero_ready;
-mod secret_source_removed;
+pub(crate) mod secret_source_removed;
 mod statefulset_single;
 mod surge_cannot_fit;
 

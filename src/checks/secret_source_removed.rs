@@ -36,6 +36,29 @@ struct Source {
     resource: Resource,
 }
 
+/// The Secrets that `workload` needs and whose source is taken out of this render, each in words:
+/// `Secret NAME (made by KIND/NAME, FILE:LINE)`.
+pub(crate) fn removed_secrets(context: &Context<'_>, workload: &Workload<'_>) -> Vec<String> {
+    let is_missing = |reference: &Reference<'_>| {
+        reference.referent == Referent::Secret && !context.makers.make(workload, reference)
+    };
+    let missing: Vec<Reference<'_>> = references(workload).into_iter().filter(is_missing).collect();
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let removed = sources(context);
+    let mut shown: Vec<String> = Vec::new();
+    for reference in &missing {
+        let Some(source) = find_source(&removed, reference.name) else { continue };
+        let (kind, name) = (source.resource.kind(), source.resource.name());
+        let text = format!("Secret {} (made by {kind}/{name}, {})", reference.name, source.place);
+        if !shown.contains(&text) {
+            shown.push(text);
+        }
+    }
+    shown
+}
+
 fn judge(
     context: &Context<'_>,
     workload: &Workload<'_>,

@@ -125,7 +125,9 @@ impl fmt::Display for FieldPath {
                 f.write_str(".")?;
             }
             match step {
-                Step::Key(key) if key.contains('.') => write!(f, "[{key}]")?,
+                Step::Key(key) if key.contains(['.', '[', ']']) => {
+                    write!(f, "[{}]", key.replace(']', "\\]"))?;
+                }
                 Step::Key(key) => f.write_str(key)?,
                 Step::Named(name) => write!(f, "[name={name}]")?,
                 Step::Index(index) => write!(f, "{index}")?,

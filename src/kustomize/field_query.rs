@@ -1,7 +1,7 @@
 //! From a field as a person writes it to the value in a resource.
 //!
 //! The notation is kustomize's (`spec.template.spec.containers.[name=web].image`, a dot in a key as
-//! `\.` or the key in brackets; kyaml `utils.SmarterPathSplitter`), and `containers[0]` and
+//! `\.` or the key in brackets, of which `\]` is no end; kyaml `utils.SmarterPathSplitter`), and `containers[0]` and
 //! `containers.0` for an item by its position.
 
 use super::field_path::{FieldPath, Step, item_steps};
@@ -157,10 +157,8 @@ fn split(query: &str) -> Result<Vec<String>, FieldQueryError> {
             }
             '[' => {
                 push_part(&mut parts, &mut part);
-                let inner: String = chars.by_ref().take_while(|c| *c != ']').collect();
-                if inner.is_empty() || !query.contains(&format!("[{inner}]")) {
-                    return Err(malformed());
-                }
+                let inner = bracketed(&mut chars).filter(|inner| !inner.is_empty());
+                let inner = inner.ok_or_else(malformed)?;
                 parts.push(format!("[{inner}]"));
                 after_bracket = true;
                 continue;
@@ -174,6 +172,18 @@ fn split(query: &str) -> Result<Vec<String>, FieldQueryError> {
     match ends_in_dot {
         true => Err(malformed()),
         false => Ok(parts),
+    }
+}
+
+/// What stands before the next `]`, of which `\]` and `\\` are no ends; `None` where there is none.
+fn bracketed(chars: &mut std::str::Chars<'_>) -> Option<String> {
+    let mut inner = String::new();
+    loop {
+        match chars.next()? {
+            ']' => return Some(inner),
+            '\\' if chars.as_str().starts_with([']', '\\']) => inner.extend(chars.next()),
+            c => inner.push(c),
+        }
     }
 }
 
@@ -248,6 +258,7 @@ spec:
 
     #[test]
     fn malformed_paths_are_refused() {
+        assert_eq!(split("data.[a\\]b.c].[x=y.z]"), Ok(vec!["data".into(), "[a]b.c]".into(), "[x=y.z]".into()]));
         for written in [".", "spec.", ".spec", "spec..replicas", "spec.[", "spec.[]", "a\\"] {
             assert!(matches!(query(written), Err(FieldQueryError::Malformed { .. })), "{written}");
         }

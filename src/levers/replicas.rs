@@ -8,6 +8,7 @@ use crate::checks::context::Context;
 use crate::checks::model::cluster::Cluster;
 use crate::checks::model::int_at;
 use crate::checks::model::workload::Workload;
+use crate::checks::secret_source_removed::removed_secrets;
 use crate::image::{Digest, Split};
 use crate::kustomize::{FieldPath, Resource};
 
@@ -110,20 +111,30 @@ fn guard(
             .hint("--override-owner writes the number all the same"));
     }
     if workload.replicas() == 0 && count > 0 {
-        guard_turning_on(change, workload)?;
+        guard_turning_on(change, context, workload)?;
     }
     Ok(())
 }
 
-fn guard_turning_on(change: &SetReplicas, workload: &Workload<'_>) -> Result<(), LeverError> {
+/// What is held at 0 stays there unless that is named; so does what would run an image that may change
+/// without a commit. A Secret without a source is a reason to hold it, and said with the refusal.
+fn guard_turning_on(
+    change: &SetReplicas,
+    context: &Context<'_>,
+    workload: &Workload<'_>,
+) -> Result<(), LeverError> {
     let floating = floating_images(workload);
     let images = floating.join(", ");
     if !change.turn_on {
-        let also = match floating.is_empty() {
-            true => String::new(),
-            false => format!(", and its image is not pinned ({images})"),
-        };
-        let message = format!("{} is held at 0 on purpose{also}", workload.shown());
+        let mut message = format!("{} is held at 0 on purpose", workload.shown());
+        if !floating.is_empty() {
+            message += &format!(", and its image is not pinned ({images})");
+        }
+        let removed = removed_secrets(context, workload);
+        if !removed.is_empty() {
+            let removed = removed.join(", ");
+            message += &format!(", and this render takes away what it needs: {removed}");
+        }
         let error = LeverError::new(LeverErrorKind::HeldOff, message);
         return Err(error.hint("--turn-on turns it on"));
     }

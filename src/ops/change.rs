@@ -178,7 +178,7 @@ fn plan_viewed<'a>(viewed: Viewed<'a>, pins: &'a PinImages) -> Result<Planned<'a
         text: &overlay.text,
         entries: &entries,
         uses: &uses,
-        resources: &overlay.before.resources,
+        rendered: &overlay.before,
         own: &own,
         may_add: !pins.no_add,
     };
@@ -337,6 +337,7 @@ fn prove(
         };
         findings = overlay.findings_delta(&tree, &after);
         notes.extend(consequences::budgets(context, overlay, &tree, &after));
+        notes.extend(consequences::volumes(&effect));
         context.say(|| proven_step(planned, &effect));
     }
     let status = match (planned.plan.edits.is_empty(), planned.matched) {

@@ -1,5 +1,7 @@
 //! One overlay in memory: its files, what it renders, and the same after edits that are not written yet.
 
+use std::collections::BTreeMap;
+
 use super::Context;
 use super::preflight::Editable;
 use super::remote::{Without, has_remote_references};
@@ -8,7 +10,7 @@ use crate::checks::{self, Delta, Overlay as CheckedView};
 use crate::discover::{KUSTOMIZATION_NAMES, Located, shown_directory};
 use crate::error::{Error, Location, codes};
 use crate::kustomize::{self, Entry, Files, Origin, Owner, Rendered, SourceTree};
-use crate::plan::{self, LaterField, OwnFile, layer};
+use crate::plan::{self, Ground, LaterField, OwnFile, layer};
 use crate::report::change::Proof;
 use crate::yaml::{self, YamlError};
 
@@ -188,6 +190,14 @@ impl<'a> LoadedOverlay<'a> {
             .collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files
+    }
+
+    /// Its own texts: the kustomization and [`LoadedOverlay::own_files`].
+    pub(crate) fn ground(&self) -> Ground {
+        let own = self.own_files().into_iter().map(|file| (file.path, file.text));
+        let mut texts: BTreeMap<String, String> = own.collect();
+        texts.insert(self.file.clone(), self.text.clone());
+        Ground { file: self.file.clone(), texts }
     }
 
     /// Who decided a value of [`LoadedOverlay::before`]. Where remote references were left out of a

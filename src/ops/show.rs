@@ -12,9 +12,10 @@ use crate::error::{Error, codes};
 use crate::hint;
 use crate::kustomize::node::{Node, Value};
 use crate::kustomize::{
-    self, FieldQueryError, Owner, Rendered, Resource, ResourceName, SourceTree, query_field,
+    self, FieldPath, FieldQueryError, Owner, Rendered, Resource, ResourceName, SourceTree, query_field,
     shown_name,
 };
+use crate::plan;
 use crate::report::Report;
 use crate::report::look::{Shadowed, ShownField};
 use crate::verify::node_to_json;
@@ -45,7 +46,7 @@ pub fn run(context: &Context, request: &ShowRequest) -> Result<Report, Error> {
     for overlay in located {
         let overlay = Editable::load(context, &files, overlay)?;
         let overlay = LoadedOverlay::load(&files, &overlay, context)?;
-        let (tree, rendered) = (overlay.tree(), &overlay.before);
+        let rendered = &overlay.before;
         let field = request.field.as_deref().unwrap_or_default();
         let resource = one_resource(&name, request, &rendered.resources)
             .map_err(|error| hint_for_directory(&context.cwd, &request.name, error))?;
@@ -58,7 +59,7 @@ pub fn run(context: &Context, request: &ShowRequest) -> Result<Report, Error> {
             path: path.to_string(),
             value: node_to_json(node),
             text: shown_value(rendered, resource, field, node)?,
-            shadowed: shadowed(tree, tree.overlay(), resource, field, decided_by.as_ref()),
+            shadowed: shadowed(&overlay, resource, (field, &path), decided_by.as_ref()),
             decided_by,
         });
     }
@@ -184,32 +185,38 @@ fn field_error(name: &str, error: FieldQueryError) -> Error {
     }
 }
 
-/// The statements of the same field that are not in force: in each layer below, and in the file where the resource stands.
+/// The statements of the same field that are not in force: others of the overlay itself, those of each layer below, and
+/// that of the file where the resource stands.
 fn shadowed(
-    tree: &SourceTree,
-    overlay: &str,
+    overlay: &LoadedOverlay<'_>,
     resource: &Resource,
-    field: &str,
+    (field, path): (&str, &FieldPath),
     decided_by: Option<&Owner>,
 ) -> Vec<Shadowed> {
     let mut found: Vec<Shadowed> = Vec::new();
     if field.is_empty() || decided_by.is_none() {
         return found;
     }
-    let mut add = |statement: Option<Shadowed>| {
-        if let Some(statement) = statement
-            && Some(&statement.owner) != decided_by
-            && found.iter().all(|other| other.owner != statement.owner)
-        {
+    let mut add = |statement: Shadowed| {
+        let place = |owner: &Owner| (owner.file.clone(), owner.line);
+        let is_new = |other: &Owner| place(other) != place(&statement.owner);
+        if decided_by.is_none_or(is_new) && found.iter().all(|other| is_new(&other.owner)) {
             found.push(statement);
         }
     };
-    for layer in layers_below(tree, overlay) {
+    let tree = overlay.tree();
+    let own = plan::own_statements(&overlay.ground(), &overlay.before, resource, path);
+    for stated in own {
+        let kind = kustomize::statement_kind(tree, &stated.file, stated.line);
+        let owner = Owner { file: stated.file, line: stated.line, kind };
+        add(Shadowed { owner, value: stated.value });
+    }
+    for layer in layers_below(tree, tree.overlay()) {
         if let Ok(rendered) = kustomize::build(tree, &layer) {
-            add(stated_in(tree, &rendered, resource, field));
+            stated_in(tree, &rendered, resource, field).into_iter().for_each(&mut add);
         }
     }
-    add(stated_in_file(tree, resource, field));
+    stated_in_file(tree, resource, field).into_iter().for_each(&mut add);
     found
 }
 

@@ -36,6 +36,15 @@ pub fn with_probe(text: &str) -> Result<String, YamlError> {
     rewrite(text, &keep, vec![("images", probe)])
 }
 
+/// The kustomization `text` without its patches.
+///
+/// # Errors
+/// [`YamlError`] for a text that is no YAML.
+pub fn without_patches(text: &str) -> Result<String, YamlError> {
+    let fields = ["patches", "patchesStrategicMerge", "patchesJson6902"];
+    rewrite(text, &|key, value| (!is_one_of(&fields, key)).then_some(value), Vec::new())
+}
+
 /// A digest that no image has.
 pub const PROBE_DIGEST: &str =
     "sha256:ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
@@ -86,15 +95,20 @@ fn is_one_of(fields: &[&str], key: &str) -> bool {
 
 /// The data of a node as kustomize reads a kustomization file, aliases and merges expanded.
 fn to_json(tree: &Tree<'_>, id: NodeId) -> Json {
+    data_of(tree, id, Rules::Kustomization)
+}
+
+/// The data of a node as kustomize reads a text of these rules, aliases and merges expanded.
+pub(super) fn data_of(tree: &Tree<'_>, id: NodeId, rules: Rules) -> Json {
     let id = tree.target(id);
     let node = tree.node(id);
     match node.scalar() {
-        Some(text) => scalar_to_json(text, resolve_node(node, Rules::Kustomization)),
-        None if tree.pairs(id).len() > 0 => map_to_json(tree, id),
+        Some(text) => scalar_to_json(text, resolve_node(node, rules)),
+        None if tree.pairs(id).len() > 0 => map_to_json(tree, id, rules),
         None if tree.items(id).is_empty() && matches!(node.kind, crate::yaml::Kind::Map { .. }) => {
             Json::Object(Map::new())
         }
-        None => Json::Array(tree.items(id).iter().map(|item| to_json(tree, *item)).collect()),
+        None => Json::Array(tree.items(id).iter().map(|item| data_of(tree, *item, rules)).collect()),
     }
 }
 
@@ -111,13 +125,13 @@ fn scalar_to_json(text: &str, resolved: Option<Resolved>) -> Json {
 }
 
 /// Own keys win over merged ones; of two equal keys the last counts.
-fn map_to_json(tree: &Tree<'_>, id: NodeId) -> Json {
+fn map_to_json(tree: &Tree<'_>, id: NodeId, rules: Rules) -> Json {
     let mut own = Map::new();
     let mut merged = Map::new();
     for (key, value) in tree.pairs(id) {
         match tree.node(tree.target(key)).scalar() {
-            Some("<<") => merge(&mut merged, to_json(tree, value)),
-            Some(key) => drop(own.insert(key.to_owned(), to_json(tree, value))),
+            Some("<<") => merge(&mut merged, data_of(tree, value, rules)),
+            Some(key) => drop(own.insert(key.to_owned(), data_of(tree, value, rules))),
             None => {}
         }
     }

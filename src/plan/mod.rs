@@ -27,6 +27,9 @@ pub use later::{LaterField, read_later};
 pub use pin::find_places;
 pub use pin::{Decision, Decisions, Note, PinView, decide_pins, trace_entries};
 pub use place::OwnFile;
-pub use placement::{Ground, Placed, Prover, Unproven, place_wishes};
+pub use placement::{
+    Ground, Overwritten, Placed, Prover, Stated, Unproven, find_overwritten, own_statements,
+    place_wishes,
+};
 pub use tag_rule::{EntryField, FieldEdit, TagError};
 pub use write::{Placement, PlacementKind, Plan, WriteView, write_decisions};

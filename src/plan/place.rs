@@ -1,7 +1,10 @@
 //! Places that `images:` does not reach: a field of a custom resource, an argument of a container. The
 //! value is written where the overlay's own files state it, else in a patch after all others.
 
+use std::collections::BTreeMap;
+
 use super::error::PlanError;
+use super::placement::{Ground, OwnStatement, own_decider};
 use super::write::{PlacementKind, WriteView, Written, not_editable};
 use crate::kustomize::{FieldPath, ImageUse, Resource, Step, UseKind};
 use crate::yaml::{Document, Kind, NodeId, Path, Tree, Value, parse};
@@ -51,6 +54,9 @@ pub(super) fn write_place(
     kustomization: &mut Document,
     others: &mut Vec<Document>,
 ) -> Result<Written, PlanError> {
+    if let Some(statement) = own_decider_of(view, edit) {
+        return set_statement(view, edit, statement, kustomization, others);
+    }
     let mut stated = Vec::new();
     let is_one_namespace = states(kustomization, "namespace");
     for file in view.own {
@@ -60,21 +66,9 @@ pub(super) fn write_place(
     }
     match stated.as_slice() {
         [(file, path)] => {
-            let position = match others.iter().position(|d| d.file() == file.path) {
-                Some(position) => position,
-                None => {
-                    let text = file.text.clone();
-                    others.push(Document::from_text(&*file.path, text).map_err(not_editable)?);
-                    others.len() - 1
-                }
-            };
-            others[position].set(path, &Value::str(edit.texts().1)).map_err(not_editable)?;
-            Ok(Written {
-                file: Some(file.path.clone()),
-                path: path.clone(),
-                kind: PlacementKind::Field,
-                what: edit.user(),
-            })
+            let (file, outer, inner) = (file.path.clone(), path.clone(), None);
+            let statement = OwnStatement { file, outer, inner };
+            set_statement(view, edit, statement, kustomization, others)
         }
         _ if view.may_add => add_patch(view, edit, kustomization),
         _ => Err(PlanError::NoAdd {
@@ -83,6 +77,56 @@ pub(super) fn write_place(
             user: edit.user(),
         }),
     }
+}
+
+/// The statement that decides the place today, where the renderer says so and it is the overlay's own.
+fn own_decider_of(view: &WriteView<'_>, edit: PlaceEdit<'_>) -> Option<OwnStatement> {
+    let is_it = |resource: &&Resource| resource.current_id() == edit.place.resource;
+    let resource = view.rendered.resources.iter().find(is_it)?;
+    let own = view.own.iter().map(|file| (file.path.clone(), file.text.clone()));
+    let mut texts: BTreeMap<String, String> = own.collect();
+    texts.insert(view.file.to_owned(), view.text.to_owned());
+    let ground = Ground { file: view.file.to_owned(), texts };
+    own_decider(&ground, view.rendered, resource, &edit.place.path)
+}
+
+/// Writes the value into the statement, in the kustomization or another file of the overlay.
+fn set_statement(
+    view: &WriteView<'_>,
+    edit: PlaceEdit<'_>,
+    statement: OwnStatement,
+    kustomization: &mut Document,
+    others: &mut Vec<Document>,
+) -> Result<Written, PlanError> {
+    let OwnStatement { file, outer, inner } = statement;
+    let is_other = file != view.file;
+    let document = if is_other { opened(view, &file, others)? } else { kustomization };
+    let value = Value::str(edit.texts().1);
+    let set = match &inner {
+        Some(inner) => document.edit_inline(&outer, |text| text.set(inner, &value)),
+        None => document.set(&outer, &value),
+    };
+    set.map_err(not_editable)?;
+    let (file, path, what) = (is_other.then_some(file), outer, edit.user());
+    Ok(Written { file, path, inner, kind: PlacementKind::Field, what })
+}
+
+/// The document of a file of the overlay, opened once.
+fn opened<'d>(
+    view: &WriteView<'_>,
+    file: &str,
+    others: &'d mut Vec<Document>,
+) -> Result<&'d mut Document, PlanError> {
+    let position = match others.iter().position(|document| document.file() == file) {
+        Some(position) => position,
+        None => {
+            let own = view.own.iter().find(|own| own.path == file);
+            let text = own.map(|own| own.text.clone()).unwrap_or_default();
+            others.push(Document::from_text(file, text).map_err(not_editable)?);
+            others.len() - 1
+        }
+    };
+    Ok(&mut others[position])
 }
 
 /// Where `tree` states the value of the place: the field of a document of its kind and name, or an
@@ -166,7 +210,7 @@ fn add_patch(
     edit: PlaceEdit<'_>,
     kustomization: &mut Document,
 ) -> Result<Written, PlanError> {
-    let resource = view.resources.iter().find(|r| r.current_id() == edit.place.resource);
+    let resource = view.rendered.resources.iter().find(|r| r.current_id() == edit.place.resource);
     let resource =
         resource.ok_or_else(|| no_place(edit, "it is not among the rendered resources"))?;
     let name = name_below(kustomization, &edit.place.resource.name);
@@ -185,14 +229,15 @@ fn add_patch(
     };
     kustomization.append(&patches, &item).map_err(not_editable)?;
     let path = patches.index(position).key("patch");
-    Ok(Written { file: None, path, kind: PlacementKind::NewPatch, what: edit.user() })
+    let what = edit.user();
+    Ok(Written { file: None, path, inner: None, kind: PlacementKind::NewPatch, what })
 }
 
 /// What tells the resource from all others: kind and name, and of group, version and namespace those by which
 /// another of the same kind and name differs. Kustomize reads each as a regular expression.
 fn target(view: &WriteView<'_>, resource: &Resource, document: &Document, name: &str) -> Value {
     let id = resource.current_id();
-    let others = view.resources.iter().map(Resource::current_id);
+    let others = view.rendered.resources.iter().map(Resource::current_id);
     let (mut group, mut version, mut namespace) = (false, false, false);
     for other in others.filter(|other| other.kind == id.kind && other.name == id.name) {
         group |= other.group() != id.group();

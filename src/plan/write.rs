@@ -7,7 +7,7 @@ use super::pin::Decision;
 use super::place::{OwnFile, PlaceEdit, write_place};
 use super::tag_rule::{EntryField, FieldEdit};
 use crate::edit::FileEdit;
-use crate::kustomize::{ImageUse, Resource};
+use crate::kustomize::{ImageUse, Rendered};
 use crate::yaml::scalar::plain_is_safe;
 use crate::yaml::{Document, Located, Path, Position, Refusal, Style, Value};
 
@@ -73,7 +73,7 @@ pub struct WriteView<'a> {
     /// Every place that names an image.
     pub uses: &'a [ImageUse],
     /// What the overlay renders today.
-    pub resources: &'a [Resource],
+    pub rendered: &'a Rendered,
     /// The overlay's other files.
     pub own: &'a [OwnFile],
     /// A patch may be added.
@@ -228,6 +228,8 @@ pub(super) struct Written {
     pub(super) file: Option<String>,
     /// The path in it.
     pub(super) path: Path,
+    /// The path in the text that stands there, for a value in an inline patch.
+    pub(super) inner: Option<Path>,
     /// Its kind.
     pub(super) kind: PlacementKind,
     /// What it is.
@@ -238,12 +240,13 @@ impl Written {
     fn field(index: usize, name: &str, field: EntryField) -> Self {
         let path = images().index(index).key(field.key());
         let what = format!("images[{name}].{}", field.key());
-        Self { file: None, path, kind: PlacementKind::Entry, what }
+        Self { file: None, path, inner: None, kind: PlacementKind::Entry, what }
     }
 
     fn entry(index: usize, name: &str) -> Self {
         let path = images().index(index).key(EntryField::Name.key());
-        Self { file: None, path, kind: PlacementKind::NewEntry, what: format!("images[{name}]") }
+        let what = format!("images[{name}]");
+        Self { file: None, path, inner: None, kind: PlacementKind::NewEntry, what }
     }
 
     /// The first document is the kustomization.
@@ -252,8 +255,20 @@ impl Written {
             None => documents.first(),
             Some(file) => documents.iter().find(|d| d.file() == file),
         }?;
-        let line = document.locate(&self.path).ok().flatten()?.line;
+        let located = document.locate(&self.path).ok().flatten()?;
+        let line = located.line + self.inner.as_ref().map_or(0, |inner| line_within(&located, inner));
         let (kind, what) = (self.kind, self.what.clone());
         Some(Placement { file: document.file().to_owned(), line, kind, what })
     }
+}
+
+/// How many lines below the head of a literal block the value at `inner` of its text stands; 0 in a text
+/// of another style, whose lines are not those of the file.
+fn line_within(outer: &Located, inner: &Path) -> u32 {
+    if outer.style != Style::Literal {
+        return 0;
+    }
+    let document = Document::from_text("", outer.text.clone());
+    let located = document.and_then(|document| document.locate(inner));
+    located.ok().flatten().map_or(0, |located| located.line)
 }

@@ -53,14 +53,16 @@ impl FieldArgs {
     }
 }
 
-/// Divides at the first `=` that is in no brackets.
+/// Divides at the first `=` that is in no brackets; what a backslash stands before is neither.
 fn divide(text: &str) -> Option<(&str, &str)> {
-    let mut depth = 0usize;
-    for (at, c) in text.char_indices() {
+    let mut is_inside = false;
+    let mut characters = text.char_indices();
+    while let Some((at, c)) = characters.next() {
         match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            '=' if depth == 0 => return Some((&text[..at], &text[at + 1..])),
+            '\\' => _ = characters.next(),
+            '[' => is_inside = true,
+            ']' => is_inside = false,
+            '=' if !is_inside => return Some((&text[..at], &text[at + 1..])),
             _ => {}
         }
     }
@@ -95,6 +97,9 @@ mod tests {
     fn a_value_begins_behind_the_first_equals_sign_outside_of_brackets() {
         assert_eq!(divide("a.[name=x].b=c=d"), Some(("a.[name=x].b", "c=d")));
         assert_eq!(divide("a.[name=x].b"), None);
+        assert_eq!(divide("a.[x[=y].b=1"), Some(("a.[x[=y].b", "1")));
+        assert_eq!(divide("a.[x\\]=y].b=1"), Some(("a.[x\\]=y].b", "1")));
+        assert_eq!(divide("a.b\\=c=1"), Some(("a.b\\=c", "1")));
         assert_eq!(divide("a="), Some(("a", "")));
     }
 

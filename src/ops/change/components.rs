@@ -5,13 +5,13 @@ use super::{Proven, breaks_build, consequences};
 use crate::change::SetComponents;
 use crate::edit::unified_diff;
 use crate::error::{Error, Location, codes};
-use crate::kustomize::Files;
+use crate::kustomize::{Files, ResourceId};
 use crate::ops::Context;
 use crate::ops::overlay::LoadedOverlay;
 use crate::ops::preflight::Editable;
 use crate::plan::{self, Note, Plan};
 use crate::report::change::{FileReport, MovedObjects, OverlayReport, Status};
-use crate::verify::{Effect, compare_objects, measure_effect};
+use crate::verify::{Effect, ObjectDiff, compare_objects, measure_effect};
 use crate::write::NewText;
 
 /// Edits the list of every overlay and proves it by rendering.
@@ -78,7 +78,10 @@ fn prove_edit(
     let objects = compare_objects(&overlay.before.resources, &after.resources);
     let is_allowed = |id: &_| change.allows_removal(id);
     refuse_removals(&objects, "with these components", is_allowed)?;
+    let effect = measure_effect(&overlay.before.resources, &after.resources);
     notes.extend(consequences::budgets(context, overlay, &tree, &after));
+    notes.extend(consequences::volumes(&effect));
+    notes.extend(overwritten_notes(overlay, plan, &objects));
     let diff = |(path, text): &(String, String)| FileReport {
         path: path.clone(),
         diff: unified_diff(path, Some(&overlay.text), Some(text)),
@@ -86,11 +89,40 @@ fn prove_edit(
     Ok(OverlayReport {
         files: plan.texts.iter().map(diff).collect(),
         placements: plan.placements.clone(),
-        effect: measure_effect(&overlay.before.resources, &after.resources),
+        effect,
         findings: overlay.findings_delta(&tree, &after),
         moved: Some(MovedObjects { objects, new_kinds: Vec::new() }),
         ..report(overlay, Status::Changed, notes)
     })
+}
+
+/// Patches of the overlay that put a whole mapping in the place of what the components say of an object
+/// that moves: said, because the render does not show what is lost.
+fn overwritten_notes(overlay: &LoadedOverlay<'_>, plan: &Plan, objects: &ObjectDiff) -> Vec<Note> {
+    let mut ground = overlay.ground();
+    ground.texts.extend(plan.texts.iter().cloned());
+    let below = overlay.render_text(plan::layer::without_patches(&ground.texts[&overlay.file]));
+    let Ok(below) = below else { return Vec::new() };
+    let changed = objects.changed.iter().map(|changed| &changed.resource);
+    let moved: Vec<&ResourceId> = changed.chain(&objects.added).collect();
+    let moves = |found: &plan::Overwritten| {
+        moved.iter().any(|id| id.kind == found.resource.kind && id.name == found.resource.name)
+    };
+    let found = plan::find_overwritten(&ground, &below).into_iter().filter(moves);
+    found.map(|found| overwritten_note(&found)).collect()
+}
+
+fn overwritten_note(found: &plan::Overwritten) -> Note {
+    let message = format!(
+        "{}/{}: the overlay's own operation on {} ({}:{}) takes the place of all that the layers below say there; lost: {}",
+        found.resource.kind,
+        found.resource.name,
+        found.path,
+        found.file,
+        found.line,
+        found.lost.join(", ")
+    );
+    Note { code: "overwrites-below", message }
 }
 
 fn report(overlay: &LoadedOverlay<'_>, status: Status, notes: Vec<Note>) -> OverlayReport {

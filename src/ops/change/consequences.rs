@@ -1,16 +1,53 @@
-//! What an edit brings along: what disruption budgets allow before and after.
+//! What an edit brings along: what disruption budgets allow before and after, and volumes that grow.
 
 use crate::checks::Overlay;
 use crate::checks::budgets::{BudgetLine, budget_lines};
 use crate::checks::context::Context as CheckContext;
 use crate::checks::model::application::Repository;
-use crate::kustomize::{Rendered, SourceTree};
+use crate::checks::model::quantity::parse_quantity;
+use crate::kustomize::{Rendered, SourceTree, Step};
 use crate::ops::Context;
 use crate::ops::overlay::LoadedOverlay;
 use crate::plan::Note;
+use crate::verify::{Effect, FieldChange};
+use serde_json::Value as Json;
 
 /// The code of the notes of [`budgets`].
 pub(super) const BUDGET_NOTE: &str = "pdb-headroom";
+
+/// A note for each volume that grows, for it does not shrink again, or that would have to shrink.
+pub(super) fn volumes(effect: &Effect) -> Vec<Note> {
+    effect.changes.iter().filter_map(volume_note).collect()
+}
+
+fn volume_note(change: &FieldChange) -> Option<Note> {
+    let keys: Vec<&str> = change.path.steps().iter().filter_map(key_of).collect();
+    let is_size = ["storage", "walStorage"].contains(keys.iter().rev().nth(1)?)
+        && keys.last() == Some(&"size")
+        || keys.ends_with(&["requests", "storage"]);
+    let amount = |value: &Option<Json>| match value.as_ref()? {
+        Json::String(text) => Some((text.clone(), parse_quantity(text)?)),
+        other => Some((other.to_string(), other.as_f64()?)),
+    };
+    let (before, after) = (amount(&change.before)?, amount(&change.after)?);
+    if !is_size || before.1 == after.1 {
+        return None;
+    }
+    let what = match before.1 < after.1 {
+        true => "a volume that has grown does not shrink again",
+        false => "a volume does not shrink: the change will be refused where it runs",
+    };
+    let (kind, name, path) = (&change.resource.kind, &change.resource.name, &change.path);
+    let message = format!("{kind}/{name} {path} {} → {}: {what}", before.0, after.0);
+    Some(Note { code: "volume-size", message })
+}
+
+fn key_of(step: &Step) -> Option<&str> {
+    match step {
+        Step::Key(key) => Some(key),
+        _ => None,
+    }
+}
 
 fn view_of<'v>(overlay: &'v LoadedOverlay<'_>) -> Overlay<'v> {
     let tree = overlay.tree();

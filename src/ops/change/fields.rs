@@ -1,7 +1,5 @@
 //! Changes of fields: what they come to, where they go, and the proof of each candidate.
 
-use std::collections::BTreeMap;
-
 use super::{Planned, Wanted, unseen};
 use crate::change::{Change, Wish};
 use crate::checks::Overlay;
@@ -12,7 +10,7 @@ use crate::kustomize::{Rendered, Resource};
 use crate::levers;
 use crate::ops::Context;
 use crate::ops::overlay::LoadedOverlay;
-use crate::plan::{Ground, Placed, Prover, Unproven, place_wishes};
+use crate::plan::{Placed, Prover, Unproven, place_wishes};
 use crate::report::change::Proof;
 use crate::verify::{FieldRefusal, verify_fields};
 
@@ -26,7 +24,7 @@ pub(super) fn plan<'a>(
     let mut seen = overlay.before.clone();
     seen.resources.extend(unseen.iter().cloned());
     let resolved = resolve(context, &overlay, &seen, change)?;
-    let ground = ground_of(&overlay);
+    let ground = overlay.ground();
     let prover = RenderProver { context, overlay: &overlay, unseen: &unseen };
     let Placed { plan, notes } = place_wishes(&ground, &seen, &resolved.wishes, &prover)?;
     let mut all = resolved.notes;
@@ -68,13 +66,6 @@ fn resolve(
     let settings = context.check_settings();
     let view = CheckContext::new(view, &views, &settings, &repository);
     Ok(levers::resolve(change, &view, &context.groups()?)?)
-}
-
-fn ground_of(overlay: &LoadedOverlay<'_>) -> Ground {
-    let own = overlay.own_files().into_iter().map(|file| (file.path, file.text));
-    let mut texts: BTreeMap<String, String> = own.collect();
-    texts.insert(overlay.file.clone(), overlay.text.clone());
-    Ground { file: overlay.file.clone(), texts }
 }
 
 /// Proves candidates by rendering; what cannot be seen is taken as said.

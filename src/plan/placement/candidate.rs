@@ -7,7 +7,8 @@ use super::entry::{Entry, Form, entries};
 use super::statement::Statements;
 use super::write::extended;
 use crate::change::Wish;
-use crate::kustomize::{FieldPath, ResourceId};
+use crate::kustomize::types::{Located, Selector};
+use crate::kustomize::{FieldPath, Resource, ResourceId, select_targets};
 use crate::plan::write::PlacementKind;
 use crate::yaml::{Document, Kind, Path, Refusal, Tree, Value, parse};
 use serde_json::Value as Json;
@@ -166,13 +167,26 @@ impl Maker<'_> {
             target.push(("version", Value::str(id.version())));
         }
         target.push(("kind", Value::str(&*id.kind)));
-        target.push(("name", Value::str(name)));
+        target.push(("name", Value::str(self.name_pattern(name))));
         if namespaces {
             let namespace = &self.scene.resource.original_id().namespace;
             target.push(("namespace", Value::str(&**namespace)));
         }
         target.retain(|(_, value)| *value != Value::str(""));
         target
+    }
+
+    /// `name` as the regular expression that a target's name is: plain, unless it would hit others by its dots.
+    fn name_pattern(&self, name: &str) -> String {
+        let located = |text: &str| Located { text: text.into(), ..Located::default() };
+        let kind = located(self.scene.resource.kind());
+        let selector = Selector { kind, name: located(name), ..Selector::default() };
+        let hit = select_targets(&selector, &self.scene.rendered.resources);
+        let is_other = |other: &&Resource| other.all_ids().iter().all(|id| *id.name != *name);
+        match hit.into_iter().any(|other| is_other(&other)) {
+            true => name.replace('.', "[.]"),
+            false => name.to_owned(),
+        }
     }
 
     /// The names that a patch of this layer may know the resource by: the one it arrives with first.

@@ -5,7 +5,8 @@ use super::Scene;
 use super::statement::{Spot, SpotKind};
 use crate::kustomize::types::{Kustomization, Patch};
 use crate::kustomize::{Origin, read, select_targets, source_tree};
-use crate::yaml::{Kind, NodeId, Path, Style, Tree, parse};
+use crate::plan::layer::data_of;
+use crate::yaml::{Kind, NodeId, Path, Rules, Style, Tree, parse};
 
 /// The two kinds of patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +53,9 @@ impl Entry {
             }
         };
         let says = tree.source(id).chars().take(60).collect();
-        let (kind, is_shared) = (SpotKind::Patch, self.is_shared);
-        Spot { file, outer, inner, line, kind, is_operation, is_shared, says }
+        let rules = if is_operation { Rules::Kustomization } else { Rules::Resource };
+        let (value, kind, is_shared) = (data_of(tree, id, rules), SpotKind::Patch, self.is_shared);
+        Spot { file, outer, inner, line, kind, is_operation, is_shared, says, value }
     }
 }
 

@@ -7,6 +7,7 @@
 mod body;
 mod candidate;
 mod entry;
+mod overwrite;
 mod pointer;
 mod statement;
 mod write;
@@ -18,9 +19,11 @@ use super::later::read_later;
 use super::write::{Placement, PlacementKind, Plan};
 use crate::change::Wish;
 use crate::edit::{FileEdit, TextEdit};
-use crate::kustomize::{Rendered, Resource, ResourceId};
+use crate::kustomize::{FieldPath, Rendered, Resource, ResourceId};
 use crate::plan::Note;
-use crate::yaml::parse;
+use crate::yaml::{Path, parse};
+
+pub use overwrite::{Overwritten, find_overwritten};
 
 use candidate::{Candidate, candidates};
 use statement::{SpotKind, Statements};
@@ -76,6 +79,65 @@ pub struct Placed {
     pub plan: Plan,
     /// What to know: statements without effect.
     pub notes: Vec<Note>,
+}
+
+/// A statement of a field in the overlay's own files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stated {
+    /// The file.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// What it says, as kustomize reads it.
+    pub value: serde_json::Value,
+}
+
+/// Every statement of `path` of `resource` in the overlay's own files, the strongest first.
+#[must_use]
+pub fn own_statements(
+    ground: &Ground,
+    rendered: &Rendered,
+    resource: &Resource,
+    path: &FieldPath,
+) -> Vec<Stated> {
+    let (file, texts) = (&*ground.file, &ground.texts);
+    let found = Statements::find(&Scene { file, texts, rendered, resource }, path);
+    let stated = |spot: statement::Spot| Stated {
+        file: spot.file,
+        line: spot.line,
+        value: spot.value,
+    };
+    found.spots.into_iter().rev().map(stated).collect()
+}
+
+/// The place of a statement: a value in a file, or in the text that stands there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OwnStatement {
+    /// The file.
+    pub(super) file: String,
+    /// The value in the file, or the text that holds it.
+    pub(super) outer: Path,
+    /// The value in that text.
+    pub(super) inner: Option<Path>,
+}
+
+/// The statement of the overlay's own that decides `path` of `resource` today, where it concerns nothing
+/// else and is no entry of `replicas:`.
+pub(super) fn own_decider(
+    ground: &Ground,
+    rendered: &Rendered,
+    resource: &Resource,
+    path: &FieldPath,
+) -> Option<OwnStatement> {
+    let (file, texts) = (&*ground.file, &ground.texts);
+    let statements = Statements::find(&Scene { file, texts, rendered, resource }, path);
+    let owner = statements.owner()?;
+    let decides = |spot: &&statement::Spot| {
+        !spot.is_shared && spot.kind != SpotKind::Replicas && spot.place() == owner
+    };
+    let spot = statements.spots.iter().rev().find(decides)?;
+    let (file, outer, inner) = (spot.file.clone(), spot.outer.clone(), spot.inner.clone());
+    Some(OwnStatement { file, outer, inner })
 }
 
 /// Places `wishes` one resource after the other.

@@ -5,7 +5,9 @@ use super::Scene;
 use super::entry::{Entry, entries};
 use super::pointer::{pointer, tokens};
 use crate::kustomize::{FieldPath, Resource, Step};
-use crate::yaml::{Kind, NodeId, Path, Tree, parse};
+use crate::plan::layer::data_of;
+use crate::yaml::{Kind, NodeId, Path, Rules, Tree, parse};
+use serde_json::Value as Json;
 
 /// What kind of statement it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub(super) struct Spot {
     pub(super) is_shared: bool,
     /// What it says, for messages.
     pub(super) says: String,
+    /// What it says, as kustomize reads it.
+    pub(super) value: Json,
 }
 
 impl Spot {
@@ -199,6 +203,10 @@ impl Finder<'_> {
 }
 
 fn spot(file: &str, tree: &Tree<'_>, id: NodeId, outer: Path, kind: SpotKind) -> Spot {
+    let rules = match kind {
+        SpotKind::Resource => Rules::Resource,
+        SpotKind::Replicas | SpotKind::Patch => Rules::Kustomization,
+    };
     Spot {
         file: file.to_owned(),
         outer,
@@ -208,6 +216,7 @@ fn spot(file: &str, tree: &Tree<'_>, id: NodeId, outer: Path, kind: SpotKind) ->
         is_operation: false,
         is_shared: false,
         says: tree.source(id).chars().take(60).collect(),
+        value: data_of(tree, id, rules),
     }
 }
 
