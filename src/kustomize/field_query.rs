@@ -258,7 +258,10 @@ spec:
 
     #[test]
     fn malformed_paths_are_refused() {
-        assert_eq!(split("data.[a\\]b.c].[x=y.z]"), Ok(vec!["data".into(), "[a]b.c]".into(), "[x=y.z]".into()]));
+        assert_eq!(
+            split("data.[a\\]b.c].[x=y.z]"),
+            Ok(vec!["data".into(), "[a]b.c]".into(), "[x=y.z]".into()])
+        );
         for written in [".", "spec.", ".spec", "spec..replicas", "spec.[", "spec.[]", "a\\"] {
             assert!(matches!(query(written), Err(FieldQueryError::Malformed { .. })), "{written}");
         }

@@ -12,8 +12,8 @@ use crate::error::{Error, codes};
 use crate::hint;
 use crate::kustomize::node::{Node, Value};
 use crate::kustomize::{
-    self, FieldPath, FieldQueryError, Owner, Rendered, Resource, ResourceName, SourceTree, query_field,
-    shown_name,
+    self, FieldPath, FieldQueryError, Owner, Rendered, Resource, ResourceName, SourceTree,
+    query_field, shown_name,
 };
 use crate::plan;
 use crate::report::Report;

@@ -108,7 +108,9 @@ pub(super) fn data_of(tree: &Tree<'_>, id: NodeId, rules: Rules) -> Json {
         None if tree.items(id).is_empty() && matches!(node.kind, crate::yaml::Kind::Map { .. }) => {
             Json::Object(Map::new())
         }
-        None => Json::Array(tree.items(id).iter().map(|item| data_of(tree, *item, rules)).collect()),
+        None => {
+            Json::Array(tree.items(id).iter().map(|item| data_of(tree, *item, rules)).collect())
+        }
     }
 }
 

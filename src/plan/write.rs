@@ -256,7 +256,8 @@ impl Written {
             Some(file) => documents.iter().find(|d| d.file() == file),
         }?;
         let located = document.locate(&self.path).ok().flatten()?;
-        let line = located.line + self.inner.as_ref().map_or(0, |inner| line_within(&located, inner));
+        let line =
+            located.line + self.inner.as_ref().map_or(0, |inner| line_within(&located, inner));
         let (kind, what) = (self.kind, self.what.clone());
         Some(Placement { file: document.file().to_owned(), line, kind, what })
     }

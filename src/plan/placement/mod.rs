@@ -102,11 +102,8 @@ pub fn own_statements(
 ) -> Vec<Stated> {
     let (file, texts) = (&*ground.file, &ground.texts);
     let found = Statements::find(&Scene { file, texts, rendered, resource }, path);
-    let stated = |spot: statement::Spot| Stated {
-        file: spot.file,
-        line: spot.line,
-        value: spot.value,
-    };
+    let stated =
+        |spot: statement::Spot| Stated { file: spot.file, line: spot.line, value: spot.value };
     found.spots.into_iter().rev().map(stated).collect()
 }
 
