@@ -1,5 +1,9 @@
 //! Digests from registries: a real one for what it says, judged by skopeo.
 
+mod manners;
+mod scripted;
+mod signatures;
+
 use std::collections::BTreeMap;
 
 use crate::support::registry::{
@@ -7,7 +11,7 @@ use crate::support::registry::{
 };
 use crate::support::repo::{Ran, TestRepo};
 
-pub(super) fn base(image: &str) -> Vec<(&'static str, String)> {
+fn base(image: &str) -> Vec<(&'static str, String)> {
     let deployment = format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  selector: {{matchLabels: {{app: web}}}}\n  \
          template:\n    metadata: {{labels: {{app: web}}}}\n    spec: {{containers: [{{name: web, image: \"{image}\"}}]}}\n"
@@ -38,7 +42,7 @@ pub(super) fn rendered(repo: &TestRepo) -> String {
     line.unwrap_or_else(|| panic!("{built:?}")).split("image: ").nth(1).unwrap().to_owned()
 }
 
-fn with(repo: &TestRepo, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+pub(super) fn with(repo: &TestRepo, args: &[&str], variables: &[(&str, &str)]) -> Ran {
     let variables: BTreeMap<String, String> =
         variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     repo.overlay_with(args, "", &variables)
