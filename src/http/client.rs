@@ -308,3 +308,25 @@ fn random() -> f64 {
     let bits = RandomState::new().hash_one(0) >> 11;
     bits as f64 / (1u64 << 53) as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn redirect_from(from: &str, to: &str, method: Method) -> Result<Option<Address>, HttpError> {
+        let request = Request::new(method, Address::parse(from).unwrap());
+        let answer = http::Response::builder().status(307).header("Location", to);
+        redirect(&request, &answer.body(Body::builder().data("")).unwrap())
+    }
+
+    #[test]
+    fn redirects_stay_secure_and_are_for_reading() {
+        let next = redirect_from("https://r/a", "https://s/b", Method::Get).unwrap();
+        assert_eq!(next.unwrap().to_string(), "https://s/b");
+        let next = redirect_from("https://r/a", "/b", Method::Head).unwrap();
+        assert_eq!(next.unwrap().to_string(), "https://r/b");
+        assert!(redirect_from("https://r/a", "http://r/b", Method::Get).is_err());
+        assert!(redirect_from("https://r/a", "https://r/b", Method::Post).is_err());
+        assert!(redirect_from("https://r/a", "ftp://r/b", Method::Get).is_err());
+    }
+}

@@ -103,6 +103,7 @@ pub(crate) fn prove_change(
 fn prove_planned(context: &Context, mut planned: Vec<Planned<'_>>) -> Result<Proven, Error> {
     refuse_unmatched(&mut planned)?;
     let texts = merged_texts(&planned)?;
+    #[cfg_attr(not(feature = "git"), allow(unused_mut, reason = "only remotes add notes"))]
     let mut overlays = context.for_each_of(&planned, |planned| {
         prove(context, planned, &texts_reached(planned.overlay.tree(), &texts))
     })?;

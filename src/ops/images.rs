@@ -54,6 +54,7 @@ pub fn run(context: &Context, overlays: &[OsString], flags: &[String]) -> Result
 }
 
 /// The path of an overlay, what of it is unknown, and its images.
+#[cfg(feature = "registry")]
 type Seen = (String, Vec<String>, Vec<UsedImage>);
 
 /// What the registries say of all the images, each asked once; an error where one could not be asked.

@@ -6,6 +6,7 @@ mod signatures;
 
 use std::collections::BTreeMap;
 
+use crate::support::json_schema;
 use crate::support::registry::{
     DOCKER_LIST, DOCKER_MANIFEST, Guard, OCI_INDEX, OCI_MANIFEST, Registry, USER,
 };
@@ -48,8 +49,16 @@ pub(super) fn with(repo: &TestRepo, args: &[&str], variables: &[(&str, &str)]) -
     repo.overlay_with(args, "", &variables)
 }
 
+/// The JSON form is of the published schema.
+pub(super) fn has_schema(ran: &Ran) {
+    let text = std::fs::read_to_string("docs/result.schema.json").unwrap();
+    let faults = json_schema::faults(&serde_json::from_str(&text).unwrap(), &ran.json());
+    assert!(faults.is_empty(), "{faults:?} {ran:?}");
+}
+
 /// Nothing was written, and nothing that is secret was said.
 pub(super) fn refused(repo: &TestRepo, ran: &Ran, exit: i32, code: &str) {
+    has_schema(ran);
     assert_eq!((ran.status, ran.code().as_str()), (exit, code), "{ran:?}");
     assert_eq!(repo.git(&["status", "--porcelain"]), "", "{ran:?}");
     for secret in [USER.1, "wrong-password"] {
@@ -101,6 +110,7 @@ fn each_form_of_image_is_pinned_as_skopeo_sees_it() {
         );
         let verified = repo.overlay(&["pin", "overlays/prod", "--verify", "-o", "json"]);
         assert_eq!(verified.status, 0, "{verified:?}");
+        has_schema(&verified);
     }
 }
 
@@ -253,6 +263,7 @@ fn moved_tags_are_found_and_followed() {
     refused(&repo, &ran, 7, "tags-moved");
     assert_eq!(ran.json()["result"]["overlays"][0]["findings"][0]["digest"], now);
     let ran = repo.overlay(&["images", "overlays/prod", "--resolve", "-o", "json"]);
+    has_schema(&ran);
     let image = &ran.json()["result"]["overlays"][0]["images"][0];
     assert_eq!(
         (&image["registry"]["state"], &image["registry"]["digest"]),

@@ -194,6 +194,41 @@ fn no_password_goes_to_a_token_service_in_the_clear() {
     assert!(ran.json()["error"]["message"].as_str().unwrap().contains("without TLS"), "{ran:?}");
 }
 
+#[test]
+fn an_identity_token_is_exchanged() {
+    let server = ScriptedHttp::start(|asked| {
+        if asked.target == "/tok" {
+            let form = String::from_utf8(asked.body.clone()).unwrap();
+            let wanted = [
+                "grant_type=refresh_token",
+                "refresh_token=identity%2Dtoken",
+                "scope=repository%3Ashop%2Fweb%3Apull",
+            ];
+            let wanted = wanted.map(|pair| pair.replace("%2D", "-"));
+            return match asked.method == "POST" && wanted.iter().all(|pair| form.contains(pair)) {
+                true => Answer::new(200).body(r#"{"access_token":"T1"}"#),
+                false => Answer::new(400),
+            };
+        }
+        if asked.header("authorization") == Some("Bearer T1") {
+            return index();
+        }
+        let realm = format!("http://{}/tok", asked.header("host").unwrap_or_default());
+        Answer::new(401).header("WWW-Authenticate", &format!("Bearer realm=\"{realm}\""))
+    });
+    let repo = web(&server);
+    let home = repo.path().parent().unwrap().join("docker");
+    std::fs::create_dir_all(&home).unwrap();
+    let config =
+        format!(r#"{{"auths": {{"{}": {{"identitytoken": "identity-token"}}}}}}"#, server.host());
+    std::fs::write(home.join("config.json"), config).unwrap();
+    let home = home.display().to_string();
+    let arguments = ["pin", "overlays/prod", "web:1.4", "-o", "json"];
+    let ran = with(&repo, &arguments, &[("DOCKER_CONFIG", &home)]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(rendered(&repo).ends_with(INDEX_DIGEST));
+}
+
 // C86.
 #[test]
 fn a_redirect_leaves_the_token_behind() {
