@@ -79,11 +79,10 @@ impl Registries {
             && options.platform.is_none()
             && options.required.is_empty()
             && !options.lists_platforms;
-        if is_claim_enough {
-            if let Some((digest, media_type)) = image.ask_head(name)? {
-                let reference = wanted.reference.clone();
-                return Ok(Resolved { reference, digest, media_type, platforms: None });
-            }
+        let claim = if is_claim_enough { image.ask_head(name)? } else { None };
+        if let Some((digest, media_type)) = claim {
+            let reference = wanted.reference.clone();
+            return Ok(Resolved { reference, digest, media_type, platforms: None });
         }
         let fetched = image.fetch(name)?;
         let (fetched, platforms) = image.choose(fetched)?;
