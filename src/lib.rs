@@ -7,7 +7,7 @@
 //! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`repository_url`], `http` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
 //! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`] |
-//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git`, `argocd`, `registry` |
+//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git`, `forge`, `argocd`, `registry` |
 //! | 3 results | [`report`], [`error`] |
 //! | 4 use cases | [`ops`] |
 //! | 5 edge | [`cli`], [`ui`] |
@@ -26,6 +26,8 @@ pub mod config;
 pub mod discover;
 pub mod edit;
 pub mod error;
+#[cfg(feature = "forge")]
+pub mod forge;
 #[cfg(feature = "git")]
 pub mod git;
 pub mod hint;

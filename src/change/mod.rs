@@ -28,6 +28,8 @@ pub use resolve::{InUse, NewTag, ResolveImages};
 pub use several::Part;
 pub use wish::Wish;
 
+use crate::kustomize::ResourceName;
+
 /// What a command wants of an overlay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -76,6 +78,44 @@ impl Change {
             Self::BumpBase(_) => "bump",
             Self::SetComponents(_) => "set components",
             Self::Several(_) => "apply",
+        }
+    }
+
+    /// What it speaks of, without the values: the same for the next release. Sorted, each once.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names = self.spoken_of();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn spoken_of(&self) -> Vec<String> {
+        let all = |names: &[ResourceName]| names.iter().map(ToString::to_string).collect();
+        let pins = |pins: &PinImages| pins.pins.iter().map(|p| p.key.as_str().to_owned()).collect();
+        match self {
+            Self::PinImages(wanted) => pins(wanted),
+            Self::ResolveImages(wanted) => wanted.names(),
+            Self::SetReplicas(wanted) => {
+                let named = wanted.named.iter().map(|(name, _)| name.to_string());
+                named.chain(wanted.all_at.map(|_| "all".to_owned())).collect()
+            }
+            Self::SetStrategy(wanted) if wanted.names.is_empty() => vec!["all".to_owned()],
+            Self::SetStrategy(wanted) => all(&wanted.names),
+            Self::SetInstances(wanted) => wanted.named.iter().map(|(n, _)| n.to_string()).collect(),
+            Self::SetDrain(wanted) => wanted.name.iter().map(ToString::to_string).collect(),
+            Self::SetResources(wanted) => vec![wanted.name.to_string()],
+            Self::SetFields(wanted) => {
+                let field = |(path, _): &(String, _)| format!("{} {path}", wanted.name);
+                wanted.fields.iter().map(field).collect()
+            }
+            Self::Restart(wanted) => all(&wanted.names),
+            Self::BumpBase(wanted) => vec![wanted.repository.clone().unwrap_or("base".to_owned())],
+            Self::SetComponents(wanted) => {
+                let replaced = wanted.replace.iter().flat_map(|(old, new)| [old, new]);
+                wanted.add.iter().chain(&wanted.remove).chain(replaced).cloned().collect()
+            }
+            Self::Several(parts) => parts.iter().flat_map(|part| part.change.spoken_of()).collect(),
         }
     }
 }

@@ -16,6 +16,21 @@ pub struct ResolveImages {
     pub allow_downgrade: bool,
 }
 
+impl ResolveImages {
+    /// The images that it names; `unpinned` and `pinned` where it goes by what they have.
+    pub(super) fn names(&self) -> Vec<String> {
+        let given = self.pins.pins.iter().map(|pin| pin.key.as_str());
+        let tagged = self.tags.iter().map(|tag| tag.key.as_str());
+        let in_use: Vec<&str> = match &self.in_use {
+            None => Vec::new(),
+            Some(InUse::Unpinned) => vec!["unpinned"],
+            Some(InUse::Pinned) => vec!["pinned"],
+            Some(InUse::Named(keys)) => keys.iter().map(Key::as_str).collect(),
+        };
+        given.chain(tagged).chain(in_use).map(str::to_owned).collect()
+    }
+}
+
 /// Images and the tag they go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewTag {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::error::{Error, codes};
-use crate::ops::deliver::Delivery;
+use crate::ops::deliver::{Delivery, PullRequestOptions};
 
 /// Options of delivery through git.
 #[derive(Clone, Debug, Args)]
@@ -44,6 +44,10 @@ pub(crate) struct DeliveryArgs {
     /// Add `Signed-off-by` with the committer.
     #[arg(long)]
     signoff: bool,
+
+    #[cfg(feature = "forge")]
+    #[command(flatten)]
+    pull_request: super::pull_request::PullRequestArgs,
 }
 
 impl DeliveryArgs {
@@ -52,19 +56,32 @@ impl DeliveryArgs {
     /// # Errors
     /// Where something is said of a commit that is not asked for.
     pub(crate) fn to_delivery(&self) -> Result<Option<Delivery>, Error> {
-        if !self.commit && !self.push && self.branch.is_none() {
+        let pull_request = self.to_pull_request()?;
+        if !self.commit && !self.push && self.branch.is_none() && pull_request.is_none() {
             return self.require_nothing_said().map(|()| None);
         }
         Ok(Some(Delivery {
             branch: self.branch.clone(),
             base: self.base.clone(),
-            push: self.push,
+            push: self.push || pull_request.is_some(),
             remote: self.remote.clone(),
             message: self.message.clone(),
             author: self.author.clone(),
             sign: self.sign,
             sign_off: self.signoff,
+            pull_request,
         }))
+    }
+
+    #[cfg(feature = "forge")]
+    fn to_pull_request(&self) -> Result<Option<PullRequestOptions>, Error> {
+        self.pull_request.to_options()
+    }
+
+    #[cfg(not(feature = "forge"))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
+    fn to_pull_request(&self) -> Result<Option<PullRequestOptions>, Error> {
+        Ok(None)
     }
 
     fn require_nothing_said(&self) -> Result<(), Error> {

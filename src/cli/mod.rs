@@ -22,6 +22,8 @@ mod options;
 mod pin;
 mod progress;
 mod promote;
+#[cfg(feature = "forge")]
+mod pull_request;
 mod reference;
 #[cfg(feature = "registry")]
 mod resolution;

@@ -11,7 +11,7 @@ use crate::yaml::{self, NodeId, Resolved, Rules, Tree};
 /// The name of the file at the root of a repository.
 pub const FILE_NAME: &str = ".overlay.yaml";
 /// Every key that the file may have.
-pub const KEYS: [&str; 3] = ["checks", "groups", "timeout"];
+pub const KEYS: [&str; 4] = ["checks", "groups", "pullRequestTemplate", "timeout"];
 
 /// What `.overlay.yaml` says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Settings {
     pub checks: checks::Settings,
     /// `groups`: workloads that are named together.
     pub groups: Vec<GroupSetting>,
+    /// `pullRequestTemplate`: the file with the body of pull requests, relative to the repository's root.
+    pub pull_request_template: Option<String>,
     /// `timeout`: the time that a command may wait for anything outside.
     pub timeout: Option<Duration>,
 }
@@ -83,6 +85,7 @@ impl Reader<'_> {
             match name {
                 "checks" => settings.checks = self.checks(value)?,
                 "groups" => settings.groups = self.groups(value)?,
+                "pullRequestTemplate" => settings.pull_request_template = Some(self.file(value)?),
                 "timeout" => settings.timeout = Some(self.duration(value)?),
                 _ => {
                     let error = self.error(key, format!("`{name}` is no setting"));
@@ -91,6 +94,13 @@ impl Reader<'_> {
             }
         }
         Ok(settings)
+    }
+
+    fn file(&self, value: NodeId) -> Result<String, SettingsError> {
+        match self.tree.node(value).scalar().unwrap_or_default() {
+            "" => Err(self.error(value, "not the name of a file".to_owned())),
+            text => Ok(text.trim_start_matches("./").to_owned()),
+        }
     }
 
     pub(super) fn duration(&self, value: NodeId) -> Result<Duration, SettingsError> {

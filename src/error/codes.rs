@@ -190,6 +190,8 @@ catalogue! {
         "Objects that hold data would no longer be rendered. `--allow-removal KIND/NAME` allows each.";
     TAG_NEEDED = "tag-needed", Refused,
         "A tag has to stand beside the digest, or was asked for, and there is none; or the reverse.";
+    TEMPLATE_INVALID = "template-invalid", Refused,
+        "The template of a pull request's body is none, names something that there is not, or gives more than the forge takes.";
     TURNS_ON_UNPINNED = "turns-on-unpinned", Refused,
         "A workload would be turned on with an image that is not pinned. `--allow-unpinned` allows it.";
     UNPINNED_SOURCE = "unpinned-source", Refused,
@@ -214,6 +216,12 @@ catalogue! {
         "The OVERLAY is a Component. It is edited and proven through an overlay that uses it, and none was found.";
     DOCTOR_PROBLEM = "doctor-problem", Missing,
         "`overlay doctor` found something that commands cannot do without, or a remote that does not answer. Each is named.";
+    FORGE_CREDENTIAL = "forge-credential", Missing,
+        "No variable holds a credential for the forge, or the one it holds is not of the form that it must have.";
+    FORGE_REPOSITORY = "forge-repository", Missing,
+        "Which repository the pull request is for is not known. `--repo OWNER/NAME` names it.";
+    FORGE_UNKNOWN = "forge-unknown", Missing,
+        "Neither flags nor the environment nor the remote say which forge has the pull requests. `--forge KIND` and `--forge-url URL` name it.";
     GIT_MISSING = "git-missing", Missing,
         "The git program cannot be started.";
     GIT_TOO_OLD = "git-too-old", Missing,
@@ -284,6 +292,16 @@ catalogue! {
         "What is live does not hold the change, and `ignoreDifferences` hides that from Argo CD.";
     EFFECT_MISSING = "effect-missing", Outside,
         "Argo CD says Synced at a revision with the commit, and what it rendered, or what is live, does not hold the change: stale manifests, or an override in the Application.";
+    FORGE_AUTHENTICATION = "forge-authentication", Outside,
+        "The forge does not take the credential.";
+    FORGE_FAILED = "forge-failed", Outside,
+        "The forge failed, or gave an answer that its own description does not know.";
+    FORGE_RATE_LIMITED = "forge-rate-limited", Outside,
+        "The forge takes no more requests for longer than the command may wait.";
+    FORGE_REFUSED = "forge-refused", Outside,
+        "The forge understands the request and refuses it, or hides what it is about; its words are given.";
+    FORGE_UNREACHABLE = "forge-unreachable", Outside,
+        "The forge cannot be reached, or does not answer in time.";
     GIT_AUTHENTICATION = "git-authentication", Outside,
         "The remote asks for credentials, or does not take those it got.";
     GIT_FAILED = "git-failed", Outside,

@@ -9,6 +9,8 @@ mod argocd;
 pub mod codes;
 mod convert;
 mod edits;
+#[cfg(feature = "forge")]
+mod forge;
 #[cfg(feature = "git")]
 mod git;
 #[cfg(feature = "registry")]

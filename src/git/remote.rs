@@ -27,6 +27,8 @@ pub struct Remote<'a> {
     target: String,
     /// For people, without credentials.
     shown: String,
+    /// Where pushes go, without credentials: as configured, and as git's own rewriting makes of it.
+    addresses: Vec<String>,
     /// Settings handed over in the environment, where no list of processes shows them.
     config: Vec<(String, String)>,
     variables: Vec<(&'static str, String)>,
@@ -81,6 +83,7 @@ impl<'a> Remote<'a> {
             git,
             target: name_or_address.to_owned(),
             shown: String::new(),
+            addresses: Vec::new(),
             config: Vec::new(),
             variables: Vec::new(),
         };
@@ -100,6 +103,11 @@ impl<'a> Remote<'a> {
     /// Its name or address, without credentials.
     pub fn shown(&self) -> &str {
         &self.shown
+    }
+
+    /// Where pushes go, without credentials: as configured, then as git's own rewriting makes of it.
+    pub fn addresses(&self) -> &[String] {
+        &self.addresses
     }
 
     /// What git is given for it.
@@ -128,7 +136,9 @@ impl<'a> Remote<'a> {
             let text =
                 |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\n').to_owned();
             let (raw, expanded) = (text(&raw), text(&expanded));
-            self.hide(&raw, &Address::parse(expanded.lines().next().unwrap_or_default()));
+            let first = Address::parse(expanded.lines().next().unwrap_or_default());
+            self.addresses = vec![Address::parse(&raw).clean, first.clean.clone()];
+            self.hide(&raw, &first);
         }
         Ok(())
     }
@@ -136,8 +146,10 @@ impl<'a> Remote<'a> {
     fn hide_expanded(&mut self, address: &str) -> Result<(), GitError> {
         let expanded = self.git.run(["ls-remote", "--get-url", "--", address]).bytes()?;
         let expanded = String::from_utf8_lossy(&expanded).trim_end_matches('\n').to_owned();
+        let parsed = Address::parse(&expanded);
+        self.addresses = vec![address.to_owned(), parsed.clean.clone()];
         if expanded != address {
-            self.hide(address, &Address::parse(&expanded));
+            self.hide(address, &parsed);
         }
         Ok(())
     }
@@ -346,12 +358,35 @@ impl<'a> Remote<'a> {
         expected: Option<ObjectId>,
         commit: ObjectId,
     ) -> Result<Outcome, GitError> {
-        let lease = format!("--force-with-lease={branch}:");
+        // Creating: must not exist. Elsewhere only a fast-forward is taken, and the remote compares the old value.
+        let lease = expected.is_none().then(|| format!("--force-with-lease={branch}:"));
+        self.push_with(repository, branch, lease, commit)
+    }
+
+    /// Puts `commit` in the place of `old`, and of all that only `old` holds, on a branch that is still at `old`.
+    ///
+    /// # Errors
+    /// As for [`Remote::push`].
+    pub fn replace(
+        &self,
+        repository: &Repository,
+        branch: &str,
+        old: ObjectId,
+        commit: ObjectId,
+    ) -> Result<Outcome, GitError> {
+        let lease = Some(format!("--force-with-lease={branch}:{old}"));
+        self.push_with(repository, branch, lease, commit)
+    }
+
+    fn push_with(
+        &self,
+        repository: &Repository,
+        branch: &str,
+        lease: Option<String>,
+        commit: ObjectId,
+    ) -> Result<Outcome, GitError> {
         let mut args = vec!["push", "--porcelain"];
-        if expected.is_none() {
-            // Creating: must not exist. Elsewhere only a fast-forward is taken, and the remote compares the old value.
-            args.push(&lease);
-        }
+        args.extend(lease.as_deref());
         args.push("--");
         let update = format!("{commit}:{branch}");
         let answer = self.call(repository.git(), &args).arg(&self.target).arg(update).answer()?;
@@ -364,20 +399,17 @@ impl<'a> Remote<'a> {
         if found == Some(commit) || self.holds(repository, branch, found, commit)? {
             return Ok(Outcome::Landed);
         }
+        let (remote, branch) = (self.shown.clone(), short_name(branch).to_owned());
+        let commit = commit.to_string();
         match said {
-            Some(Outcome::Refused(message)) => Err(GitError::PushRefused {
-                remote: self.shown.clone(),
-                branch: short_name(branch).to_owned(),
-                commit: commit.to_string(),
-                message,
-            }),
+            Some(Outcome::Refused(message)) => {
+                Err(GitError::PushRefused { remote, branch, commit, message })
+            }
             Some(Outcome::LostRace) => Ok(Outcome::LostRace),
-            Some(Outcome::Landed) => Err(GitError::NotThere {
-                remote: self.shown.clone(),
-                branch: short_name(branch).to_owned(),
-                commit: commit.to_string(),
-                found: found.map_or_else(|| "nothing".to_owned(), |id| id.to_string()),
-            }),
+            Some(Outcome::Landed) => {
+                let found = found.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
+                Err(GitError::NotThere { remote, branch, commit, found })
+            }
             None => Err(self.classify("push", &answer)),
         }
     }

@@ -35,6 +35,8 @@ pub struct Commit {
     pub parents: Vec<ObjectId>,
     /// `Name <address>` of its author.
     pub author: String,
+    /// `Name <address>` of its committer.
+    pub committer: String,
     /// When it was committed, in seconds since 1970.
     pub committed_at: i64,
     /// The message.
@@ -272,7 +274,7 @@ impl Repository {
     /// # Errors
     /// [`GitError::Failed`] where git cannot list them.
     pub fn branches_and_tags(&self) -> Result<Option<Vec<String>>, GitError> {
-        if self.git.run(["rev-parse", "--is-shallow-repository"]).text()? != "false" {
+        if self.is_shallow()? {
             return Ok(None);
         }
         let format = "--format=%(refname)";
@@ -333,6 +335,31 @@ impl Repository {
         let text = self.git.run(["rev-list", "--count", &tip, "--not", &others]).text()?;
         let unread = |_| GitError::Failed { what: "rev-list".to_owned(), message: text.clone() };
         text.trim().parse().map_err(unread)
+    }
+
+    /// The commits that `tip` has and `base` has not, newest first, at most `most` of them.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot say.
+    pub fn commits_beyond(
+        &self,
+        base: ObjectId,
+        tip: ObjectId,
+        most: usize,
+    ) -> Result<Vec<ObjectId>, GitError> {
+        let count = format!("--max-count={most}");
+        let (tip, base) = (tip.to_string(), base.to_string());
+        let text = self.git.run(["rev-list", &count, &tip, "--not", &base]).text()?;
+        let unread = |_| GitError::Failed { what: "rev-list".to_owned(), message: text.clone() };
+        text.lines().map(|line| line.parse().map_err(unread)).collect()
+    }
+
+    /// Whether commits are missing at the far end of its history.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot say.
+    pub fn is_shallow(&self) -> Result<bool, GitError> {
+        Ok(self.git.run(["rev-parse", "--is-shallow-repository"]).text()? != "false")
     }
 
     /// The value of a reference by its full name, or `None`.
@@ -420,6 +447,7 @@ fn parse_commit(id: ObjectId, bytes: &[u8]) -> Option<Commit> {
         tree,
         parents: Vec::new(),
         author: String::new(),
+        committer: String::new(),
         committed_at: 0,
         message: message.to_owned(),
     };
@@ -428,7 +456,8 @@ fn parse_commit(id: ObjectId, bytes: &[u8]) -> Option<Commit> {
             ("parent", hex) => commit.parents.push(hex.parse().ok()?),
             ("author", person) => commit.author = split_person(person)?.0.to_owned(),
             ("committer", person) => {
-                commit.committed_at = split_person(person)?.1;
+                let (person, time) = split_person(person)?;
+                (commit.committer, commit.committed_at) = (person.to_owned(), time);
                 break;
             }
             _ => {}

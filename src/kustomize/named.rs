@@ -47,6 +47,19 @@ impl ResourceName {
     }
 }
 
+impl std::fmt::Display for ResourceName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(kind) = &self.kind {
+            f.write_str(kind)?;
+            if let Some(group) = &self.group {
+                write!(f, ".{group}")?;
+            }
+            f.write_str("/")?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
 /// `KIND.GROUP/NAME`, or `KIND/NAME` in the core group: a name that [`ResourceName`] reads back.
 #[must_use]
 pub fn shown_name(id: &ResourceId) -> String {

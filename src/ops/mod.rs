@@ -170,6 +170,11 @@ impl Context {
         self.digests.get().map(AsRef::as_ref)
     }
 
+    /// The template of a pull request's body that the repository has of its own, relative to the boundary.
+    pub fn pull_request_template(&self) -> Option<String> {
+        self.settings.get()?.pull_request_template.clone()
+    }
+
     /// What the repository decides about its checks.
     pub fn check_settings(&self) -> crate::checks::Settings {
         self.settings.get().map(|settings| settings.checks.clone()).unwrap_or_default()

@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 use super::diff::{objects_to_json, objects_to_text};
 use super::{Report, Style, Text};
 use crate::checks::Delta;
+use crate::error::Error;
 use crate::kustomize::ResourceId;
 use crate::plan::{Note, Placement};
 use crate::verify::{Effect, FieldChange, ObjectDiff};
@@ -109,6 +110,51 @@ pub struct Delivered {
     pub remote: Option<String>,
     /// What a person should know about the delivery.
     pub notes: Vec<Note>,
+    /// The pull request that carries it.
+    pub pull_request: Option<Proposed>,
+    /// What failed after something had been delivered.
+    pub error: Option<Error>,
+}
+
+/// What a command did to a pull request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Opened it.
+    Opened,
+    /// Gave its branch another commit, or itself another title or text.
+    Updated,
+    /// Nothing: it was so already.
+    Unchanged,
+    /// Closed it, since its base branch holds the change.
+    Closed,
+}
+
+impl Action {
+    /// As in the JSON form.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Opened => "opened",
+            Self::Updated => "updated",
+            Self::Unchanged => "unchanged",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// A pull request that carries an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposed {
+    /// Its number in the repository.
+    pub number: u64,
+    /// Its page.
+    pub url: String,
+    /// What was done to it.
+    pub action: Action,
+    /// The short name of the branch it goes into.
+    pub base: String,
+    /// Numbers of pull requests that it takes the place of, closed now.
+    pub supersedes: Vec<u64>,
 }
 
 /// The result of an edit command.
@@ -123,10 +169,12 @@ pub struct ChangeReport {
 }
 
 impl ChangeReport {
-    /// Whether any overlay differs.
+    /// Whether any overlay differs, or the pull request.
     #[must_use]
     pub fn is_changed(&self) -> bool {
-        self.overlays.iter().any(|overlay| overlay.status == Status::Changed)
+        let proposed = self.delivered.pull_request.as_ref();
+        proposed.is_some_and(|proposed| proposed.action != Action::Unchanged)
+            || self.overlays.iter().any(|overlay| overlay.status == Status::Changed)
     }
 
     /// The report of the command `command`.
@@ -136,6 +184,7 @@ impl ChangeReport {
         let (human, notes) = (self.to_text(), self.notes());
         let mut report = Report::unchanged(command, self.to_json(), human);
         (report.changed, report.notes) = (changed, notes);
+        report.error = self.delivered.error;
         report
     }
 
@@ -147,7 +196,7 @@ impl ChangeReport {
             "branch": self.delivered.branch,
             "pushed": self.delivered.remote,
             "notes": self.delivered.notes.iter().map(note_to_json).collect::<Vec<_>>(),
-            "pullRequest": null,
+            "pullRequest": self.delivered.pull_request.as_ref().map(proposed_to_json),
         })
     }
 
@@ -161,6 +210,9 @@ impl ChangeReport {
             let remote = remote.as_ref().map(|r| format!(", pushed to {r}")).unwrap_or_default();
             text.line(format!("commit {commit} on {branch}{remote}"));
         }
+        if let Some(Proposed { number, url, action, .. }) = &self.delivered.pull_request {
+            text.line(format!("pull request {number} {}: {url}", action.word()));
+        }
         text
     }
 
@@ -172,6 +224,16 @@ impl ChangeReport {
         }
         text
     }
+}
+
+fn proposed_to_json(proposed: &Proposed) -> Json {
+    json!({
+        "number": proposed.number,
+        "url": proposed.url,
+        "action": proposed.action.word(),
+        "base": proposed.base,
+        "supersedes": proposed.supersedes,
+    })
 }
 
 fn overlay_to_json(overlay: &OverlayReport) -> Json {

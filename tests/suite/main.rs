@@ -34,6 +34,8 @@ mod history;
 mod http;
 #[cfg(feature = "git")]
 mod lock;
+#[cfg(feature = "forge")]
+mod pull_request;
 mod reference;
 #[cfg(all(feature = "registry", feature = "git"))]
 mod registry;

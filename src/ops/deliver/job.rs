@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
+#[cfg(feature = "forge")]
+use super::pull_request;
 use super::{Delivery, local, message, push};
 use crate::change::Change;
 use crate::discover::{DiskFiles, Located};
@@ -43,7 +45,12 @@ pub(super) fn run(
     git::finish_interrupted(&repository)?;
     let job =
         Job { context, repository: &repository, disk: Some(&disk), located, change, delivery };
-    if delivery.push { push::run(&job) } else { local::run(&job) }
+    match delivery {
+        #[cfg(feature = "forge")]
+        Delivery { pull_request: Some(wanted), .. } => pull_request::run(&job, wanted),
+        Delivery { push: true, .. } => push::run(&job),
+        _ => local::run(&job),
+    }
 }
 
 /// A delivery needs no clone where the repository has an address.

@@ -7,6 +7,8 @@ mod job;
 mod local;
 #[cfg(feature = "git")]
 mod message;
+#[cfg(feature = "forge")]
+mod pull_request;
 #[cfg(feature = "git")]
 mod push;
 
@@ -36,6 +38,29 @@ pub struct Delivery {
     pub sign: bool,
     /// `--signoff`.
     pub sign_off: bool,
+    /// `--pr`: the commit goes to a branch of its own, and a pull request carries it.
+    pub pull_request: Option<PullRequestOptions>,
+}
+
+/// What is asked of a pull request.
+#[derive(Clone, Debug, Default)]
+pub struct PullRequestOptions {
+    /// `--forge`: the kind of the forge.
+    pub forge: Option<String>,
+    /// `--forge-url`: its address, or that of its API.
+    pub forge_url: Option<String>,
+    /// `--repo`: the repository that gets the pull request.
+    pub repository: Option<String>,
+    /// `--title`, in place of the commit's subject.
+    pub title: Option<String>,
+    /// `--draft`.
+    pub is_draft: bool,
+    /// `--label`.
+    pub labels: Vec<String>,
+    /// `--reviewer`: people, and teams as `ORG/TEAM`.
+    pub reviewers: Vec<String>,
+    /// `--assignee`.
+    pub assignees: Vec<String>,
 }
 
 /// Brings `change` about in the overlays named and delivers it.

@@ -31,7 +31,7 @@ pub(super) fn run(job: &Job<'_>) -> Result<ChangeReport, Error> {
     if let (Target::Current(branch), None) = (&target, local) {
         return Err(GitError::Unborn { branch: short_name(branch).to_owned() }.into());
     }
-    let name = remote_name(job, &target)?;
+    let name = remote_name(job, Some(target.branch()))?;
     let remote = Remote::open(job.repository.git(), &name)?;
     let mut attempt = Attempt::new(job, &remote, &target, local);
     let pushed =
@@ -82,6 +82,10 @@ pub(super) fn without_clone(
     };
     let located = revision::locate(&repository.files_of(tip)?, overlays)?;
     let job = Job { context, repository, disk: None, located, change, delivery };
+    #[cfg(feature = "forge")]
+    if let Some(wanted) = &delivery.pull_request {
+        return super::pull_request::without_clone(&job, wanted, &clone);
+    }
     let target = Target::Other(branch);
     let mut attempt = Attempt::new(&job, &remote, &target, None);
     let pushed = push_with_retry(&remote, repository, target.branch(), |head| attempt.make(head))?;
@@ -110,13 +114,13 @@ fn finish(
     report
 }
 
-/// The remote that `--remote` names, else that of the branch, else `origin`.
-fn remote_name(job: &Job<'_>, target: &Target) -> Result<String, Error> {
+/// The remote that `--remote` names, else that of the branch or of the current one, else `origin`.
+pub(super) fn remote_name(job: &Job<'_>, branch: Option<&str>) -> Result<String, Error> {
     if let Some(name) = &job.delivery.remote {
         return Ok(name.clone());
     }
     let current = job.repository.current_branch()?;
-    for branch in [Some(target.branch()), current.as_deref()].into_iter().flatten() {
+    for branch in [branch, current.as_deref()].into_iter().flatten() {
         let configured =
             job.repository.setting(&format!("branch.{}.remote", short_name(branch)))?;
         if let Some(name) = configured.filter(|name| name != ".") {

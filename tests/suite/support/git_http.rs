@@ -58,11 +58,11 @@ struct Server {
     headers: Arc<Mutex<Vec<String>>>,
 }
 
-struct Request {
-    method: String,
-    target: String,
-    headers: HashMap<String, String>,
-    body: Vec<u8>,
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) target: String,
+    pub(crate) headers: HashMap<String, String>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Server {
@@ -99,57 +99,57 @@ impl Server {
                 return out.write_all(b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\nContent-Length: 0\r\n\r\n");
             }
         };
-        let answer = self.backend(request, &user)?;
-        out.write_all(&answer)
-    }
-
-    fn backend(&self, request: &Request, user: &str) -> io::Result<Vec<u8>> {
-        let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
-        let header = |name: &str| request.headers.get(name).cloned().unwrap_or_default();
-        let mut child = Command::new("git")
-            .arg("http-backend")
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_PROJECT_ROOT", &self.root)
-            .env("GIT_HTTP_EXPORT_ALL", "1")
-            .env("PATH_INFO", path)
-            .env("QUERY_STRING", query)
-            .env("REQUEST_METHOD", &request.method)
-            .env("CONTENT_TYPE", header("content-type"))
-            .env("CONTENT_LENGTH", request.body.len().to_string())
-            .env("HTTP_CONTENT_ENCODING", header("content-encoding"))
-            .env("GIT_PROTOCOL", header("git-protocol"))
-            .env("REMOTE_USER", user)
-            .env("REMOTE_ADDR", "127.0.0.1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let mut stdin = child.stdin.take().unwrap();
-        let body = request.body.clone();
-        std::thread::spawn(move || stdin.write_all(&body));
-        let output = child.wait_with_output()?.stdout;
-        let end = output.windows(4).position(|w| w == b"\r\n\r\n").unwrap_or(output.len());
-        let head = String::from_utf8_lossy(&output[..end]).into_owned();
-        let content = output.get(end + 4..).unwrap_or_default();
-        let mut status = "200 OK".to_owned();
-        let mut lines = String::new();
-        for line in head.lines() {
-            match line.strip_prefix("Status: ") {
-                Some(other) => status = other.to_owned(),
-                None => lines.push_str(&format!("{line}\r\n")),
-            }
-        }
-        let mut answer =
-            format!("HTTP/1.1 {status}\r\n{lines}Content-Length: {}\r\n\r\n", content.len())
-                .into_bytes();
-        answer.extend_from_slice(content);
-        Ok(answer)
+        out.write_all(&backend(&self.root, request, &user)?)
     }
 }
 
-fn read_request(reader: &mut impl BufRead) -> io::Result<Request> {
+/// What `git http-backend` answers for the repositories below `root`.
+pub(crate) fn backend(root: &Path, request: &Request, user: &str) -> io::Result<Vec<u8>> {
+    let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
+    let header = |name: &str| request.headers.get(name).cloned().unwrap_or_default();
+    let mut child = Command::new("git")
+        .arg("http-backend")
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_PROJECT_ROOT", root)
+        .env("GIT_HTTP_EXPORT_ALL", "1")
+        .env("PATH_INFO", path)
+        .env("QUERY_STRING", query)
+        .env("REQUEST_METHOD", &request.method)
+        .env("CONTENT_TYPE", header("content-type"))
+        .env("CONTENT_LENGTH", request.body.len().to_string())
+        .env("HTTP_CONTENT_ENCODING", header("content-encoding"))
+        .env("GIT_PROTOCOL", header("git-protocol"))
+        .env("REMOTE_USER", user)
+        .env("REMOTE_ADDR", "127.0.0.1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut stdin = child.stdin.take().unwrap();
+    let body = request.body.clone();
+    std::thread::spawn(move || stdin.write_all(&body));
+    let output = child.wait_with_output()?.stdout;
+    let end = output.windows(4).position(|w| w == b"\r\n\r\n").unwrap_or(output.len());
+    let head = String::from_utf8_lossy(&output[..end]).into_owned();
+    let content = output.get(end + 4..).unwrap_or_default();
+    let mut status = "200 OK".to_owned();
+    let mut lines = String::new();
+    for line in head.lines() {
+        match line.strip_prefix("Status: ") {
+            Some(other) => status = other.to_owned(),
+            None => lines.push_str(&format!("{line}\r\n")),
+        }
+    }
+    let mut answer =
+        format!("HTTP/1.1 {status}\r\n{lines}Content-Length: {}\r\n\r\n", content.len())
+            .into_bytes();
+    answer.extend_from_slice(content);
+    Ok(answer)
+}
+
+pub(crate) fn read_request(reader: &mut impl BufRead) -> io::Result<Request> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());

@@ -10,6 +10,12 @@ pub(crate) mod git_http;
 #[cfg(feature = "git")]
 pub(crate) mod git_lab;
 pub(crate) mod json_schema;
+#[cfg(feature = "forge")]
+pub(crate) mod github;
+#[cfg(feature = "forge")]
+pub(crate) mod hub;
+#[cfg(feature = "forge")]
+pub(crate) mod openapi;
 #[cfg(feature = "registry")]
 pub(crate) mod registry;
 pub(crate) mod repo;

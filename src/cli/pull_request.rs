@@ -1,0 +1,89 @@
+//! The pull request of an edit: the options that every edit command has beside delivery.
+
+use clap::Args;
+
+use crate::error::{Error, codes};
+use crate::ops::deliver::PullRequestOptions;
+
+/// Options of a pull request.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Pull request")]
+pub(crate) struct PullRequestArgs {
+    /// Push to a branch of its own and open a pull request, or bring the one that is open up to date.
+    #[arg(long, conflicts_with = "dry_run")]
+    pr: bool,
+
+    /// The title, instead of the first line of the commit message.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// Open it as a draft.
+    #[arg(long)]
+    draft: bool,
+
+    /// Add a label; may be given again.
+    #[arg(long = "label", value_name = "LABEL")]
+    labels: Vec<String>,
+
+    /// Ask a person, or a team as ORG/TEAM, for a review; may be given again.
+    #[arg(long = "reviewer", value_name = "NAME")]
+    reviewers: Vec<String>,
+
+    /// Assign it to a person; may be given again.
+    #[arg(long = "assignee", value_name = "NAME")]
+    assignees: Vec<String>,
+
+    /// The kind of the forge, where it cannot be told from the remote or the environment.
+    #[arg(long, value_name = "KIND", value_parser = ["github", "gitea", "forgejo"])]
+    forge: Option<String>,
+
+    /// The address of the forge, or of its API.
+    #[arg(long, value_name = "URL")]
+    forge_url: Option<String>,
+
+    /// The repository that gets the pull request, where the branch is pushed to another one (a fork) or the remote does not say it.
+    #[arg(long, value_name = "OWNER/NAME")]
+    repo: Option<String>,
+}
+
+impl PullRequestArgs {
+    /// What is asked of the pull request; `None` where there is to be none.
+    ///
+    /// # Errors
+    /// Where something is said of a pull request that is not asked for.
+    pub(crate) fn to_options(&self) -> Result<Option<PullRequestOptions>, Error> {
+        if !self.pr {
+            return self.require_nothing_said().map(|()| None);
+        }
+        Ok(Some(PullRequestOptions {
+            forge: self.forge.clone(),
+            forge_url: self.forge_url.clone(),
+            repository: self.repo.clone(),
+            title: self.title.clone(),
+            is_draft: self.draft,
+            labels: self.labels.clone(),
+            reviewers: self.reviewers.clone(),
+            assignees: self.assignees.clone(),
+        }))
+    }
+
+    fn require_nothing_said(&self) -> Result<(), Error> {
+        let said = [
+            ("--title", self.title.is_some()),
+            ("--draft", self.draft),
+            ("--label", !self.labels.is_empty()),
+            ("--reviewer", !self.reviewers.is_empty()),
+            ("--assignee", !self.assignees.is_empty()),
+            ("--forge", self.forge.is_some()),
+            ("--forge-url", self.forge_url.is_some()),
+            ("--repo", self.repo.is_some()),
+        ];
+        match said.iter().find(|(_, is_said)| *is_said) {
+            Some((name, _)) => {
+                Err(Error::new(codes::USAGE, format!("{name} needs a pull request"))
+                    .hint("add --pr"))
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Hosts of pull requests: finding ours, opening it, keeping it up to date, merging it.
+//!
+//! [`Forge`] is the port; [`detect`] says which host and which repository is meant, and where its credential may go;
+//! [`github`] is GitHub and GitHub Enterprise. Must not know what a change is, nor how a body is
+//! written: it takes texts.
+
+mod credential;
+mod detect;
+mod error;
+pub mod github;
+mod pull_request;
+mod retry;
+
+pub use credential::{AppKey, Credential};
+pub use detect::{DEFAULT_GITHUB_API, Kind, RepositoryName, Site, Wanted, detect};
+pub use error::ForgeError;
+pub use pull_request::{BranchCommit, Head, NewPullRequest, PullRequest, State, Update, is_of};
+
+/// A host of pull requests, at one repository.
+pub trait Forge {
+    /// The repository whose pull requests these are.
+    fn site(&self) -> &Site;
+
+    /// The most characters that the body of a pull request may have.
+    fn body_limit(&self) -> usize;
+
+    /// The pull requests from this branch into `base`, of any state, newest first. Those of forks and of other branches of the same
+    /// name are not among them.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn find(&self, head: &Head, base: &str) -> Result<Vec<PullRequest>, ForgeError>;
+
+    /// The open pull requests into `base` from branches of the repository itself, newest first, at most a few hundred.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn list_open(&self, base: &str) -> Result<Vec<PullRequest>, ForgeError>;
+
+    /// One pull request.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn load(&self, number: u64) -> Result<PullRequest, ForgeError>;
+
+    /// Opens a pull request. Where there is one already (a retry, another run), that one is given.
+    ///
+    /// # Errors
+    /// [`ForgeError::NothingBetween`] where the branch has nothing that its base has not, and others.
+    fn open(&self, new: &NewPullRequest) -> Result<PullRequest, ForgeError>;
+
+    /// Changes what is said to be changed.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn update(&self, number: u64, update: &Update) -> Result<PullRequest, ForgeError>;
+
+    /// Adds a comment.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn comment(&self, number: u64, text: &str) -> Result<(), ForgeError>;
+
+    /// Adds labels.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn add_labels(&self, number: u64, labels: &[String]) -> Result<(), ForgeError>;
+
+    /// Asks for reviews: of people by name, of teams as `ORG/TEAM`.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn request_reviews(&self, number: u64, reviewers: &[String]) -> Result<(), ForgeError>;
+
+    /// Adds assignees.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn add_assignees(&self, number: u64, assignees: &[String]) -> Result<(), ForgeError>;
+
+    /// The commits of a pull request, oldest first, at most a few hundred.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn commits(&self, number: u64) -> Result<Vec<BranchCommit>, ForgeError>;
+}
+
+/// The forge of `site`, with the credential that the site may have.
+///
+/// # Errors
+/// Where the credential cannot be used, or this kind of forge is not spoken.
+pub fn open(site: Site, allowed: std::time::Duration) -> Result<Box<dyn Forge>, ForgeError> {
+    match site.kind {
+        Kind::GitHub => Ok(Box::new(github::GitHub::open(site, allowed)?)),
+        kind => Err(ForgeError::Unsupported { kind: kind.name() }),
+    }
+}

@@ -1,0 +1,192 @@
+//! What every forge does with pull requests, on real branches: the repositories are bare ones that git serves at the same time, so that
+//! heads, duplicates, empty pull requests, conflicts and merges are those of real commits. The dialects are `github` and others.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A pull request, as its forge keeps it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pull {
+    pub(crate) number: u64,
+    pub(crate) title: String,
+    pub(crate) body: String,
+    pub(crate) is_draft: bool,
+    /// `None`: the fork is gone.
+    pub(crate) head_repository: Option<String>,
+    pub(crate) head_branch: String,
+    pub(crate) base_branch: String,
+    pub(crate) is_open: bool,
+    /// The commit that brought it to the base branch.
+    pub(crate) merged: Option<String>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) reviewers: Vec<String>,
+    pub(crate) assignees: Vec<String>,
+    pub(crate) comments: Vec<String>,
+    /// The newest commit while its branch was there.
+    pub(crate) last_head: String,
+}
+
+/// How a pull request is merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    Merge,
+    Squash,
+    Rebase,
+}
+
+/// Why a pull request is not opened.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum No {
+    Head,
+    Base,
+    Nothing,
+    Exists(u64),
+}
+
+/// One repository with its pull requests; others, below the same folder, are its forks.
+pub(crate) struct Hub {
+    root: PathBuf,
+    /// `OWNER/NAME`; its bare repository is `OWNER/NAME.git` below the folder.
+    pub(crate) name: String,
+    pub(crate) pulls: Vec<Pull>,
+}
+
+impl Hub {
+    pub(crate) fn new(root: &Path, name: &str) -> Self {
+        Self { root: root.to_owned(), name: name.to_owned(), pulls: Vec::new() }
+    }
+
+    pub(crate) fn owner(&self) -> &str {
+        self.name.split('/').next().unwrap()
+    }
+
+    fn try_git(&self, repository: &str, args: &[&str]) -> Output {
+        let mut command = Command::new("git");
+        command.args(args).current_dir(self.root.join(format!("{repository}.git")));
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        for (name, value) in [
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_AUTHOR_NAME", "Web"),
+            ("GIT_AUTHOR_EMAIL", "web@forge.test"),
+            ("GIT_COMMITTER_NAME", "Web"),
+            ("GIT_COMMITTER_EMAIL", "web@forge.test"),
+        ] {
+            command.env(name, value);
+        }
+        command.output().unwrap()
+    }
+
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        let output = self.try_git(&self.name, args);
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    pub(crate) fn branch(&self, repository: &str, branch: &str) -> Option<String> {
+        let name = format!("refs/heads/{branch}");
+        let output = self.try_git(repository, &["rev-parse", "--verify", "--quiet", &name]);
+        let found = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        output.status.success().then_some(found)
+    }
+
+    pub(crate) fn find(&mut self, number: u64) -> Option<&mut Pull> {
+        self.pulls.iter_mut().find(|pull| pull.number == number)
+    }
+
+    /// Brings the commit of a head into the repository, as forges do (`refs/pull/N/head`), and gives it.
+    pub(crate) fn head(&mut self, number: u64) -> String {
+        let pull = self.find(number).unwrap().clone();
+        let repository = pull.head_repository.clone();
+        let found = repository.as_ref().and_then(|r| self.branch(r, &pull.head_branch));
+        let head = match found {
+            Some(head) if pull.is_open => head,
+            _ => return pull.last_head,
+        };
+        if let Some(fork) = repository.filter(|r| *r != self.name) {
+            let from = self.root.join(format!("{fork}.git"));
+            self.git(&["fetch", "-q", from.to_str().unwrap(), &head]);
+        }
+        self.find(number).unwrap().last_head.clone_from(&head);
+        head
+    }
+
+    /// Opens a pull request, where its branches allow it.
+    pub(crate) fn open(&mut self, new: Pull) -> Result<u64, No> {
+        let repository = new.head_repository.clone().unwrap();
+        let head = self.branch(&repository, &new.head_branch).ok_or(No::Head)?;
+        let base = self.branch(&self.name, &new.base_branch).ok_or(No::Base)?;
+        let same = |pull: &&Pull| {
+            pull.is_open
+                && pull.head_repository == new.head_repository
+                && pull.head_branch == new.head_branch
+                && pull.base_branch == new.base_branch
+        };
+        if let Some(pull) = self.pulls.iter().find(same) {
+            return Err(No::Exists(pull.number));
+        }
+        let number = self.pulls.iter().map(|pull| pull.number).max().unwrap_or(0) + 1;
+        self.pulls.push(Pull { number, is_open: true, last_head: head, ..new });
+        let head = self.head(number);
+        if self.git(&["rev-list", "--count", &head, "--not", &base]) == "0" {
+            self.pulls.pop();
+            return Err(No::Nothing);
+        }
+        Ok(number)
+    }
+
+    /// The commits of a pull request, oldest first.
+    pub(crate) fn commits(&mut self, number: u64) -> Vec<String> {
+        let head = self.head(number);
+        let base = self.find(number).unwrap().base_branch.clone();
+        let list = self.git(&["rev-list", "--reverse", &head, "--not", &base]);
+        list.lines().map(str::to_owned).collect()
+    }
+
+    /// The tree that a merge has; `None` where there are conflicts.
+    fn merged_tree(&mut self, number: u64) -> Option<String> {
+        let head = self.head(number);
+        let base = self.find(number).unwrap().base_branch.clone();
+        let output =
+            self.try_git(&self.name.clone(), &["merge-tree", "--write-tree", &base, &head]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        output.status.success().then(|| text.lines().next().unwrap().to_owned())
+    }
+
+    pub(crate) fn is_mergeable(&mut self, number: u64) -> bool {
+        self.merged_tree(number).is_some()
+    }
+
+    /// The commits up to `head` on top of `base`, by git's own rebase in a clone.
+    fn rebase(&self, head: &str, base: &str) -> String {
+        let clone = tempfile::tempdir().unwrap();
+        let path = clone.path().to_str().unwrap();
+        self.git(&["clone", "-q", "--no-checkout", ".", path]);
+        for step in [vec!["checkout", "-q", head], vec!["rebase", "-q", base]] {
+            self.git(&[vec!["-C", path], step].concat());
+        }
+        let rebased = self.git(&["-C", path, "rev-parse", "HEAD"]);
+        self.git(&["fetch", "-q", path, "HEAD"]);
+        rebased
+    }
+
+    /// Merges a pull request and gives the commit that brought it to the base branch.
+    pub(crate) fn merge(&mut self, number: u64, how: How) -> Option<String> {
+        let tree = self.merged_tree(number)?;
+        let head = self.head(number);
+        let pull = self.find(number)?.clone();
+        let base = self.branch(&self.name, &pull.base_branch)?;
+        let message = format!("{} (#{number})", pull.title);
+        let commit = match how {
+            How::Merge => {
+                self.git(&["commit-tree", &tree, "-p", &base, "-p", &head, "-m", &message])
+            }
+            How::Squash => self.git(&["commit-tree", &tree, "-p", &base, "-m", &message]),
+            How::Rebase => self.rebase(&head, &base),
+        };
+        self.git(&["update-ref", &format!("refs/heads/{}", pull.base_branch), &commit, &base]);
+        let pull = self.find(number)?;
+        (pull.is_open, pull.merged) = (false, Some(commit.clone()));
+        Some(commit)
+    }
+}
