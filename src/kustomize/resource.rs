@@ -172,10 +172,6 @@ pub struct Resource {
     pub origin: Origin,
     /// Former names, oldest first.
     pub previous_ids: Vec<PreviousId>,
-    /// Whether its metadata, or a part of it, was copied into another field by a replacement.
-    pub shares_metadata: bool,
-    /// Whether metadata that is shared was changed.
-    pub shared_metadata_changed: bool,
     /// Prefixes that were added, innermost first.
     pub prefixes: Vec<Text>,
     /// Suffixes that were added, innermost first.
@@ -205,8 +201,6 @@ impl Resource {
             origin: node.origin,
             node,
             previous_ids: Vec::new(),
-            shares_metadata: false,
-            shared_metadata_changed: false,
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             referred_by: Vec::new(),
@@ -350,7 +344,6 @@ impl Resource {
     /// Remembers the current identity before it changes (`StorePreviousId`).
     pub fn store_previous_id(&mut self) {
         let id = self.current_id();
-        self.shared_metadata_changed |= self.shares_metadata;
         self.previous_ids.push(PreviousId {
             namespace: Text::from(id.effective_namespace()),
             name: id.name,

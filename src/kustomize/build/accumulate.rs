@@ -301,10 +301,6 @@ impl<'a> Target<'a> {
 }
 
 fn check_histories(resources: &[Resource]) -> Result<(), BuildError> {
-    if let Some(resource) = resources.iter().find(|resource| resource.shared_metadata_changed) {
-        let what = "a change of metadata that a replacement has copied before";
-        return Err(BuildError::unsupported(what).at(resource.origin));
-    }
     match resources.iter().find(|resource| resource.has_broken_history()) {
         None => Ok(()),
         Some(resource) => {

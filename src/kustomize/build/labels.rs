@@ -66,7 +66,6 @@ pub(crate) fn set_pairs(
     let made =
         if specs.iter().any(is_made_for_build) { specs_that_make(specs) } else { Vec::new() };
     for resource in resmap.resources_mut() {
-        resource.shared_metadata_changed |= resource.shares_metadata;
         // What kustomize keeps in annotations makes the field, too.
         let has_annotations = !made.is_empty() && resource.has_build_annotations();
         let specs: &[FieldSpec] = if has_annotations { &made } else { specs };

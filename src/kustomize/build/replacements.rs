@@ -2,13 +2,15 @@
 //!
 //! Source: kustomize `api/filters/replacement`, `api/internal/builtins/ReplacementTransformer.go`.
 
+use std::borrow::Cow;
+
 use super::context::Context;
 use super::limits::Limits;
 use super::location::{Location, location_of, value_at, value_at_mut};
 use super::lookup::{lookup, split_path};
 use super::path_matcher::{self, MadeKind};
 use super::selector::SelectorRegex;
-use super::shared_values::settle;
+use super::shared_values::{clear_numbers, settle};
 use super::structured_data;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Text, Value};
@@ -93,8 +95,6 @@ fn replace_one(
     Ok(())
 }
 
-const SHARED: &str = "a replacement by the metadata of the same object, or of one that is renamed";
-
 /// Where the value comes from: a fixed one, or a field that is read each time it is used, for it
 /// may be written to, too.
 enum Source {
@@ -120,7 +120,9 @@ impl Source {
         let resource = select_source(resources, source)?;
         let given = &*source.field_path;
         let path = split_path(if given.is_empty() { DEFAULT_FIELD_PATH } else { given });
-        let found = lookup(&resources[resource].node, &path)
+        let is_metadata = path.first().is_some_and(|part| part == "metadata");
+        let root = readable(&resources[resource], is_metadata);
+        let found = lookup(&root, &path)
             .map_err(|reason| refuse(format!("source field `{given}`: {reason}"), source.origin))?;
         let Some(node) = found.filter(|node| !node.is_nil_or_empty()) else {
             let id = resources[resource].current_id();
@@ -129,41 +131,21 @@ impl Source {
         };
         match source.options.as_ref().filter(|options| !options.delimiter.is_empty()) {
             None => {
-                let location = location_of(&resources[resource].node, node).unwrap_or_default();
+                let location = location_of(&root, node).unwrap_or_default();
                 Ok(Self::Field { resource, location })
             }
             Some(options) => part_of(node, options).map(Self::Fixed),
         }
     }
 
-    /// Metadata that is copied whole stays one value with its source, and what kustomize writes there
-    /// for itself or what changes it later shows in both. Refuses what is known to show, and notes the
-    /// rest.
-    fn note_sharing(
-        &self,
-        resources: &mut [Resource],
-        at: usize,
-        target: &TargetSelector,
-    ) -> Result<(), BuildError> {
-        let Self::Field { resource, location } = self else { return Ok(()) };
-        let source = &mut resources[*resource];
-        if location.first().copied()
-            != source.node.as_map().and_then(|map| map.position("metadata"))
-        {
-            return Ok(());
-        }
-        source.shares_metadata = true;
-        if *resource == at || !source.previous_ids.is_empty() {
-            return Err(BuildError::unsupported(SHARED).at(target.origin));
-        }
-        Ok(())
-    }
-
     fn value(&self, resources: &[Resource]) -> Option<Node> {
         match self {
             Self::Fixed(node) => Some(node.clone()),
             Self::Field { resource, location } => {
-                value_at(&resources[*resource].node, location).cloned()
+                let resource = &resources[*resource];
+                let is_metadata = location.first().copied()
+                    == resource.node.as_map().and_then(|map| map.position("metadata"));
+                value_at(&readable(resource, is_metadata), location).cloned()
             }
         }
     }
@@ -180,6 +162,16 @@ impl Source {
             *self = Self::Fixed(value);
         }
     }
+}
+
+/// What can be read of a resource: in its metadata, what kustomize remembers of it, too.
+fn readable(resource: &Resource, is_metadata: bool) -> Cow<'_, Node> {
+    if !is_metadata || !resource.has_build_annotations() {
+        return Cow::Borrowed(&resource.node);
+    }
+    let mut resource = resource.clone();
+    resource.expose_build_annotations();
+    Cow::Owned(resource.node)
 }
 
 /// The part of a text that the options of a source choose.
@@ -290,32 +282,28 @@ impl Copier<'_> {
             target.field_paths.iter().map(|path| (&**path, path.origin)).collect()
         };
         for (path, place) in paths {
-            let shares =
-                self.write_at(resources, at, path, target.options.as_ref()).map_err(|failure| {
-                    match failure {
-                        Failure::Unsupported(what) => BuildError::unsupported(what).at(place),
-                        Failure::Reason(reason) => {
-                            let id = resources[at].current_id();
-                            refuse(format!("replacement target `{path}` of {id}: {reason}"), place)
-                        }
+            self.write_at(resources, at, path, target.options.as_ref()).map_err(|failure| {
+                match failure {
+                    Failure::Unsupported(what) => BuildError::unsupported(what).at(place),
+                    Failure::Reason(reason) => {
+                        let id = resources[at].current_id();
+                        refuse(format!("replacement target `{path}` of {id}: {reason}"), place)
                     }
-                })?;
+                }
+            })?;
             settle(&mut resources[at]);
-            if shares {
-                self.source.note_sharing(resources, at, target)?;
-            }
         }
         Ok(())
     }
 
-    /// Writes the value at the path; true where a map or a list was put in place as it is.
+    /// Writes the value at the path.
     fn write_at(
         &mut self,
         resources: &mut [Resource],
         at: usize,
         path: &str,
         options: Option<&FieldOptions>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<(), Failure> {
         let path = split_path(path);
         let value = self.value(resources)?;
         let create = options.filter(|options| options.create).map(|_| MadeKind::of(&value));
@@ -324,12 +312,14 @@ impl Copier<'_> {
             .map_err(|_| Failure::Unsupported(UNWRITABLE))?
         {
             self.limits.write(&value, 0)?;
-            return Ok(false);
+            return Ok(());
         }
-        drop(value);
-        if resources[at].has_build_annotations() && is_annotations(&path) {
+        if is_annotations(&path)
+            && (resources[at].has_build_annotations() || value.as_scalar().is_none())
+        {
             return Err(Failure::Unsupported("a replacement of the annotations of this object"));
         }
+        drop(value);
         let node = &mut resources[at].node;
         // All places are there before the first is written, also where they are in the source.
         let matched = path_matcher::find(node, &path, create, self.origin)?;
@@ -337,11 +327,10 @@ impl Copier<'_> {
             let message = "the field is not there; options.create makes it";
             return Err(Failure::Reason(message.to_owned()));
         }
-        let mut shares = false;
         for location in &matched.locations {
-            shares |= self.write_field(resources, at, location, options)?;
+            self.write_field(resources, at, location, options)?;
         }
-        Ok(shares)
+        Ok(())
     }
 
     fn write_field(
@@ -350,7 +339,7 @@ impl Copier<'_> {
         at: usize,
         location: &[usize],
         options: Option<&FieldOptions>,
-    ) -> Result<bool, String> {
+    ) -> Result<(), String> {
         let value = self.value(resources)?;
         self.limits.write(&value, location.len())?;
         let is_scalar = |node: Option<&Node>| node.and_then(Node::as_scalar).is_some();
@@ -358,14 +347,12 @@ impl Copier<'_> {
             self.source.keep_before_writing(resources, at, location);
         }
         let Some(field) = value_at_mut(&mut resources[at].node, location) else {
-            return Ok(false);
+            return Ok(());
         };
-        let shares = !is_scalar(Some(field)) && !is_scalar(Some(&value));
         if let Some(text) = field.as_text() {
             self.limits.write_text(text.len())?;
         }
-        set_field(field, value, options)?;
-        Ok(shares)
+        set_field(field, value, options)
     }
 
     /// What the source holds now.
@@ -373,6 +360,7 @@ impl Copier<'_> {
         let value = self.source.value(resources);
         let mut value = value.ok_or("the source of the replacement is gone")?;
         value.set_origin_deep(self.origin);
+        clear_numbers(&mut value);
         Ok(value)
     }
 }

@@ -95,7 +95,8 @@ fn write_all(node: &mut Node, shared: &[SharedValue]) {
     }
 }
 
-fn clear_numbers(node: &mut Node) {
+/// Makes a copy a value of its own.
+pub(crate) fn clear_numbers(node: &mut Node) {
     match &mut node.value {
         Value::Scalar(scalar) => scalar.shared = 0,
         Value::Seq(items) => items.iter_mut().for_each(clear_numbers),

@@ -1,7 +1,7 @@
 //! The real kustomize: a long-lived process that answers one line for each line (`tools/judge`).
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -10,6 +10,7 @@ use crate::case::{Answer, Case};
 
 /// A running judge.
 pub(crate) struct Judge {
+    program: PathBuf,
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -24,7 +25,7 @@ impl Judge {
         let mut child = command.spawn().map_err(|e| failed(&e))?;
         let input = child.stdin.take().ok_or_else(|| failed(&"no standard input"))?;
         let output = child.stdout.take().ok_or_else(|| failed(&"no standard output"))?;
-        Ok(Self { child, input, output: BufReader::new(output) })
+        Ok(Self { program: program.to_owned(), child, input, output: BufReader::new(output) })
     }
 
     /// What kustomize makes of `case`.
@@ -44,7 +45,11 @@ impl Judge {
         self.input.write_all(line.as_bytes()).map_err(failed)?;
         self.input.flush().map_err(failed)?;
         line.clear();
-        self.output.read_line(&mut line).map_err(failed)?;
+        if self.output.read_line(&mut line).map_err(failed)? == 0 {
+            // A stack that overflows takes the whole process with it.
+            *self = Self::start(&self.program.clone())?;
+            return Ok(Answer::Broke("the judge ended".to_owned()));
+        }
         let answer: Value = serde_json::from_str(&line)
             .map_err(|e| format!("the judge stopped in the middle of an answer: {e}"))?;
         let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();

@@ -21,7 +21,7 @@ pub(super) fn add(grammar: &mut Grammar, layer: &mut Layer, world: &World) {
     if grammar.wants(layer) {
         layer.field("images", images(grammar));
     }
-    if grammar.wants_rarely(layer, 2) {
+    if grammar.wants_rarely(layer, 2) && (is_scalable(world, &SCALED) || grammar.random.chance(5)) {
         layer.field("replicas", replicas(grammar, world));
     }
     if grammar.wants(layer) {
@@ -186,17 +186,25 @@ fn images(grammar: &mut Grammar) -> Value {
     Value::List((0..count).map(|_| image(grammar)).collect())
 }
 
+/// The kinds that `replicas` changes.
+const SCALED: [&str; 4] = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"];
+
+/// Whether there is an object of one of `kinds`.
+pub(super) fn is_scalable(world: &World, kinds: &[&str]) -> bool {
+    world.objects.iter().any(|object| kinds.contains(&object.kind.as_str()))
+}
+
+/// The name of an object of one of `kinds`, if there is one.
+pub(super) fn scalable(grammar: &mut Grammar, world: &World, kinds: &[&str]) -> String {
+    let fits = |object: &&objects::Object| kinds.contains(&object.kind.as_str());
+    let names: Vec<&str> = world.objects.iter().filter(fits).map(|o| o.name.as_str()).collect();
+    if names.is_empty() { grammar.random.word(NAMES) } else { grammar.random.word(&names) }
+}
+
 fn replicas(grammar: &mut Grammar, world: &World) -> Value {
-    let scaled = ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"];
-    let names: Vec<&str> = world
-        .objects
-        .iter()
-        .filter(|object| scaled.contains(&object.kind.as_str()))
-        .map(|object| object.name.as_str())
-        .collect();
+    let name = scalable(grammar, world, &SCALED);
+    let name = world.address(&mut grammar.random, &name);
     let random = &mut grammar.random;
-    let name = if names.is_empty() { "web" } else { *random.pick(&names) };
-    let name = world.address(random, name);
     let count = random.word(&["0", "1", "3", "0x10", "1e3", "10"]);
     Value::List(vec![map([("name", s(name)), ("count", s(count))])])
 }
@@ -286,6 +294,10 @@ fn replacement_target(grammar: &mut Grammar, world: &World) -> Value {
     if !world.objects.is_empty() {
         let object = random.pick(&world.objects).clone();
         path = json_patch::dotted_path(random, &object.value);
+        if random.chance(80) {
+            let name = world.address(random, &object.name);
+            target = map([("select", map([("kind", s(object.kind)), ("name", s(name))]))]);
+        }
     }
     if random.chance(30) {
         path = random.word(&[
@@ -298,7 +310,7 @@ fn replacement_target(grammar: &mut Grammar, world: &World) -> Value {
     }
     target.put("fieldPaths", Value::List(vec![s(quoted(&path))]));
     let mut options = Value::Map(Vec::new());
-    if random.chance(50) {
+    if random.chance(65) {
         options.put("create", s("true"));
     }
     if random.chance(15) {

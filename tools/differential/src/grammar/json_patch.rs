@@ -11,14 +11,30 @@ enum Step {
     Index(usize, Option<String>),
 }
 
+/// What makes an object this object: overwriting it mostly makes an overlay that is refused.
+const HEAD: [&str; 3] = ["apiVersion", "kind", "metadata"];
+
 /// A random walk into `value`, at least one step long where it can be.
 fn walk(random: &mut Random, value: &Value) -> Vec<Step> {
+    walk_to(random, value).0
+}
+
+/// A random walk and the value it leads to.
+fn walk_to<'v>(random: &mut Random, value: &'v Value) -> (Vec<Step>, &'v Value) {
     let mut steps = Vec::new();
     let mut here = value;
     loop {
         let next = match here {
             Value::Map(entries) if !entries.is_empty() => {
-                let (key, next) = random.pick(entries);
+                let mut entry = random.pick(entries);
+                // Mostly below what makes the object this object.
+                for _ in 0..6 {
+                    let is_head = steps.is_empty() && HEAD.contains(&entry.0.as_str());
+                    if is_head && !random.chance(4) {
+                        entry = random.pick(entries);
+                    }
+                }
+                let (key, next) = entry;
                 steps.push(Step::Key(key.trim_matches('"').to_owned()));
                 next
             }
@@ -31,12 +47,12 @@ fn walk(random: &mut Random, value: &Value) -> Vec<Step> {
                 steps.push(Step::Index(at, name));
                 &items[at]
             }
-            _ => return steps,
+            _ => return (steps, here),
         };
-        if random.chance(15) {
-            return steps;
-        }
         here = next;
+        if random.chance(15) {
+            return (steps, here);
+        }
     }
 }
 
@@ -55,50 +71,61 @@ pub(super) fn dotted_path(random: &mut Random, value: &Value) -> String {
     parts.join(".")
 }
 
-/// A JSON pointer into `value`, mostly one that exists.
-fn pointer(random: &mut Random, value: &Value) -> String {
+fn pointer(steps: &[Step]) -> String {
     let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
     let mut path = String::new();
-    for step in walk(random, value) {
+    for step in steps {
         path.push('/');
         match step {
-            Step::Key(key) => path.push_str(&escaped(&key)),
+            Step::Key(key) => path.push_str(&escaped(key)),
             Step::Index(at, _) => path.push_str(&at.to_string()),
         }
-    }
-    match random.below(12) {
-        0 => path.push_str("/new"),
-        1 => path.push_str("/-"),
-        2 => path.push_str("/0"),
-        3 => path = format!("{}/new", path.rsplit_once('/').map_or("", |(parent, _)| parent)),
-        _ => {}
     }
     path
 }
 
+/// A JSON pointer to where a value may be added.
+fn place(random: &mut Random, value: &Value) -> String {
+    let (steps, found) = walk_to(random, value);
+    let path = pointer(&steps);
+    match found {
+        Value::List(items) => match random.below(3) {
+            0 => format!("{path}/-"),
+            1 => format!("{path}/{}", random.below(items.len() + 1)),
+            _ => path,
+        },
+        Value::Map(_) if random.chance(70) => format!("{path}/new"),
+        _ if random.chance(3) => format!("{path}/new"),
+        _ => path,
+    }
+}
+
 /// The operations of a patch for an object like `value`.
 pub(super) fn operations(random: &mut Random, value: &Value) -> Value {
-    let count = random.between(1, 3);
+    let count = random.between(1, 2);
     Value::List((0..count).map(|_| operation(random, value)).collect())
 }
 
 fn operation(random: &mut Random, value: &Value) -> Value {
-    let op =
-        random.word(&["add", "add", "add", "replace", "replace", "remove", "move", "copy", "test"]);
-    let path = match op.as_str() {
-        "add" if random.chance(30) => random.word(&[
-            "/metadata/labels",
-            "/metadata/annotations",
-            "/spec/new",
-            "/data",
-            "/metadata/labels/app",
-        ]),
-        _ => pointer(random, value),
+    let op = random.word(&[
+        "add", "add", "add", "add", "replace", "replace", "remove", "move", "copy", "test",
+    ]);
+    let (steps, found) = walk_to(random, value);
+    let mut path = match op.as_str() {
+        "add" | "move" | "copy" if random.chance(30) => {
+            random.word(&["/metadata/labels", "/metadata/annotations", "/spec", "/data", "/new"])
+        }
+        "add" | "move" | "copy" => place(random, value),
+        _ => pointer(&steps),
     };
+    if random.chance(3) {
+        path.push_str("/absent/0");
+    }
     let mut operation = map([("op", s(op.clone())), ("path", s(super::text::quoted(&path)))]);
     match op.as_str() {
+        "test" if !random.chance(5) => operation.put("value", found.clone()),
         "add" | "replace" | "test" => operation.put("value", new_value(random)),
-        "move" | "copy" => operation.put("from", s(super::text::quoted(&pointer(random, value)))),
+        "move" | "copy" => operation.put("from", s(super::text::quoted(&pointer(&steps)))),
         _ => {}
     }
     operation

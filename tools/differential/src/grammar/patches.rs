@@ -31,7 +31,7 @@ fn patch(grammar: &mut Grammar, layer: &Layer, world: &World) -> Value {
     if grammar.random.chance(40) {
         let operations = json_patch::operations(&mut grammar.random, &object.value);
         let mut entry = text_or_file(grammar, layer, &operations);
-        let target = if grammar.random.chance(70) {
+        let target = if grammar.random.chance(92) {
             exact_target(grammar, world, &object)
         } else {
             fields::selector(grammar, world)

@@ -1,6 +1,6 @@
 //! Builtin plugins given as `transformers:`, `generators:` and `validators:`.
 
-use super::objects::{NAMES, NAMESPACES};
+use super::objects::NAMESPACES;
 use super::text::{Value, map, s};
 use super::{Grammar, Layer, World, fields, json_patch};
 
@@ -107,23 +107,21 @@ fn transformer(grammar: &mut Grammar, world: &World) -> Value {
             (
                 "PatchTransformer",
                 vec![
-                    ("target", fields::selector(grammar, world)),
+                    ("target", map([("kind", s(object.kind)), ("name", s(object.name))])),
                     ("patch", Value::Block("|-", lines)),
                 ],
             )
         }
-        8 => (
-            "PrefixSuffixTransformer",
-            vec![
-                ("prefix", s("tp-")),
-                ("suffix", s("-ts")),
-                ("fieldSpecs", specs(["metadata/name"], false)),
-            ],
-        ),
-        _ => (
+        9 if fields::is_scalable(world, &["Deployment"]) => (
             "ReplicaCountTransformer",
             vec![
-                ("replica", map([("name", s(grammar.random.word(NAMES))), ("count", s("4"))])),
+                (
+                    "replica",
+                    map([
+                        ("name", s(fields::scalable(grammar, world, &["Deployment"]))),
+                        ("count", s("4")),
+                    ]),
+                ),
                 (
                     "fieldSpecs",
                     Value::List(vec![map([
@@ -132,6 +130,14 @@ fn transformer(grammar: &mut Grammar, world: &World) -> Value {
                         ("create", s("true")),
                     ])]),
                 ),
+            ],
+        ),
+        _ => (
+            "PrefixSuffixTransformer",
+            vec![
+                ("prefix", s("tp-")),
+                ("suffix", s("-ts")),
+                ("fieldSpecs", specs(["metadata/name"], false)),
             ],
         ),
     };
@@ -174,8 +180,8 @@ fn validator(grammar: &mut Grammar) -> Value {
         return with_parts(
             "LabelTransformer",
             vec![
-                ("labels", map([("app", s("a"))])),
-                ("fieldSpecs", specs(["metadata/labels"], false)),
+                ("labels", map([("validated", s("a"))])),
+                ("fieldSpecs", specs(["metadata/absent"], false)),
             ],
         );
     }
