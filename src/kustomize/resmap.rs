@@ -145,6 +145,10 @@ impl ResMap {
                 _ => self.append(generated),
             },
             [index] => match behavior {
+                // It takes name and namespace of the other one, and must then be in its place.
+                Behavior::Merge | Behavior::Replace if !self.is_of_type(*index, &id) => {
+                    conflict(format!("cannot find a resource with the id {id} to replace"))
+                }
                 Behavior::Merge | Behavior::Replace => {
                     self.known = None;
                     super::build::absorb::absorb_into(&mut self.resources[*index], generated);
@@ -159,6 +163,11 @@ impl ResMap {
                 conflict(format!("found {} objects that could accept merge of {id}", several.len()))
             }
         }
+    }
+
+    fn is_of_type(&self, index: usize, id: &ResourceId) -> bool {
+        let found = self.resources[index].current_id();
+        found.api_version == id.api_version && found.kind == id.kind
     }
 
     /// The positions of the resources that have or had the identity `id`.

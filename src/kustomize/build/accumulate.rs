@@ -85,7 +85,7 @@ pub(super) fn build_root(
     let options = &target.file.kustomization.build_metadata;
     finish::clean_annotations(resources, |key| {
         finish::HISTORY.iter().zip(kept).all(|(known, kept)| kept || *known != key)
-    });
+    })?;
     if wants("managedByLabel") {
         set_managed_by(&mut accumulated.resources, options[0].origin)?;
     }

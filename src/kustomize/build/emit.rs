@@ -46,6 +46,18 @@ pub(crate) fn as_yaml(resources: &[Resource]) -> Result<String, BuildError> {
     Ok(emitter.out)
 }
 
+/// Kustomize prints a comment behind a key before `{`, and cannot read that again.
+///
+/// # Errors
+/// [`BuildErrorKind::Unsupported`] for such a value; `in_flow` says that it stands in braces or brackets.
+pub(crate) fn check_comment(node: &Node, in_flow: bool) -> Result<(), BuildError> {
+    if node.layout != Layout::CommentedBlock || (!in_flow && !node.is_nil_or_empty()) {
+        return Ok(());
+    }
+    let what = "a comment behind the key of an object that is printed in braces";
+    Err(BuildError::unsupported(what).at(node.origin))
+}
+
 /// Where a value is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -77,9 +89,7 @@ impl<'n> Emitter<'n> {
 
     /// Writes a value whose children, if it has any, stand at `indent`.
     fn node(&mut self, node: &'n Node, indent: usize, place: Place) -> Result<(), BuildError> {
-        if node.layout == Layout::CommentedBlock {
-            self.check_comment(node)?;
-        }
+        check_comment(node, self.flow > 0)?;
         match &node.value {
             Value::Scalar(scalar) => {
                 let layout = if self.flow > 0 { Layout::Flow } else { Layout::Block };
@@ -108,15 +118,6 @@ impl<'n> Emitter<'n> {
                 Ok(())
             }
         }
-    }
-
-    /// Kustomize prints a comment behind a key before `{`, and cannot read that again.
-    fn check_comment(&self, node: &Node) -> Result<(), BuildError> {
-        if self.flow == 0 && !node.is_nil_or_empty() {
-            return Ok(());
-        }
-        let what = "a comment behind the key of an object that is printed in braces";
-        Err(BuildError::unsupported(what).at(node.origin))
     }
 
     fn flow(&mut self, text: &str, place: Place) {

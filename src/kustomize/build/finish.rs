@@ -3,7 +3,7 @@
 //! Source: kustomize api `krusty/kustomizer.go`, `resource/factory.go` (`DropLocalNodes`),
 //! `resource/resource.go` (`RemoveBuildAnnotations`).
 
-use crate::kustomize::error::BuildError;
+use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::read::check_metadata;
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::{BUILD_ANNOTATION_PREFIX, Resource};
@@ -58,15 +58,38 @@ pub(super) fn drop_local(resmap: &mut ResMap) -> Result<(), BuildError> {
 
 /// Removes annotations that are not printed, and `keep` decides on those of the build's history;
 /// all others become strings, and a map that is left empty goes.
-pub(super) fn clean_annotations(resources: &mut [Resource], keep: impl Fn(&str) -> bool) {
+///
+/// # Errors
+/// [`BuildErrorKind::Emit`] for annotations that are a list which cannot be taken for pairs.
+pub(super) fn clean_annotations(
+    resources: &mut [Resource],
+    keep: impl Fn(&str) -> bool,
+) -> Result<(), BuildError> {
     for resource in resources {
         if resource.node.lookup(&["metadata", "annotations"]).is_none() {
             continue;
         }
+        check_annotations(resource)?;
         let mut annotations = resource.annotations();
         annotations.retain(|(key, _)| is_printed(key) && keep(key));
         let origin = resource.origin;
         resource.set_annotations(annotations, origin);
+    }
+    Ok(())
+}
+
+/// Kustomize takes a list for pairs, and breaks where the last one is none.
+///
+/// # Errors
+/// [`BuildErrorKind::Emit`] for such a list.
+pub(super) fn check_annotations(resource: &Resource) -> Result<(), BuildError> {
+    let found = resource.node.lookup(&["metadata", "annotations"]);
+    match found.filter(|found| found.as_seq().is_some_and(|items| items.len() % 2 == 1)) {
+        None => Ok(()),
+        Some(list) => {
+            let message = "the annotations of an object must be a map";
+            Err(BuildError::new(BuildErrorKind::Emit, message).at(list.origin))
+        }
     }
 }
 

@@ -193,6 +193,8 @@ impl<'s> Walker<'s> {
             let is_plain_scalar = patch.is_none()
                 && matches!(&entry.value.value, Value::Scalar(scalar) if scalar.tag != Tag::Null);
             if is_plain_scalar {
+                // It is set again, as every field is.
+                entry.value.quote_if_yaml_1_1_differs();
                 at += 1;
                 continue;
             }

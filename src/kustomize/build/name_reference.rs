@@ -204,16 +204,19 @@ impl<'a> Referrer<'a> {
         map: &mut Map,
         wanted: &Wanted<'_>,
     ) -> Result<(), FieldPathError> {
-        let Some(old) = map.get("name").and_then(Node::as_text) else {
+        // What is no scalar has an empty text.
+        let text = |key: &str| map.get(key).map(|node| node.as_text().cloned().unwrap_or_default());
+        let Some(old) = text("name") else {
             return Err(FieldPathError::Refused("the map has no `name`".to_owned()));
         };
-        let namespace = map.get("namespace").and_then(Node::as_text);
+        let namespace = text("namespace");
         let same = |a: &Candidate, b: &Candidate| {
             a.id.name == b.id.name && a.id.namespace == b.id.namespace
         };
-        let Some(referral) = self.select(old, wanted, namespace, same)? else { return Ok(()) };
+        let referral = self.select(&old, wanted, namespace.as_ref(), same)?;
+        let Some(referral) = referral else { return Ok(()) };
         let id = &referral.id;
-        if id.name == *old && id.namespace.is_empty() {
+        if id.name == old && id.namespace.is_empty() {
             return Ok(());
         }
         map.set_field("name", Node::untagged(Text::clone(&id.name), referral.name_origin));

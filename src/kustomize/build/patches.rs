@@ -4,6 +4,7 @@
 //! `resmap/reswrangler.go` (`ApplySmPatch`, `GetById`).
 
 use super::context::Context;
+use super::finish::check_annotations;
 use super::json_patch::JsonPatch;
 use super::limits::Limits;
 use super::merge::merge;
@@ -395,6 +396,7 @@ fn apply_json(
     patch
         .apply(&mut target.node, limits)
         .map_err(|error| error.within(format!("applying a JSON patch to {id}")))?;
+    check_annotations(target)?;
     target.remove_build_annotations();
     if target.node.get("metadata").and_then(Node::as_map).is_none() {
         target.forget_history();

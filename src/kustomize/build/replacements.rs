@@ -17,7 +17,7 @@ use crate::kustomize::node::{Node, Text, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::read;
 use crate::kustomize::resmap::ResMap;
-use crate::kustomize::resource::{Resource, ResourceId};
+use crate::kustomize::resource::{BUILD_ANNOTATION_PREFIX, Resource, ResourceId};
 use crate::kustomize::types::decode::{Decode, Path};
 use crate::kustomize::types::{FieldOptions, ReplacementField, SourceSelector, TargetSelector};
 
@@ -314,15 +314,30 @@ impl Copier<'_> {
             self.limits.write(&value, 0)?;
             return Ok(());
         }
-        if is_annotations(&path)
-            && (resources[at].has_build_annotations() || value.as_scalar().is_none())
-        {
-            return Err(Failure::Unsupported("a replacement of the annotations of this object"));
+        if !is_annotations(&path) {
+            drop(value);
+            return self.write_fields(resources, at, &path, create, options);
         }
-        drop(value);
+        if holds_build_annotations(&value) {
+            return Err(Failure::Unsupported("a copy of what kustomize remembers of an object"));
+        }
+        resources[at].expose_build_annotations();
+        let written = self.write_fields(resources, at, &path, create, options);
+        resources[at].hide_build_annotations();
+        written
+    }
+
+    fn write_fields(
+        &mut self,
+        resources: &mut [Resource],
+        at: usize,
+        path: &[String],
+        create: Option<MadeKind>,
+        options: Option<&FieldOptions>,
+    ) -> Result<(), Failure> {
         let node = &mut resources[at].node;
         // All places are there before the first is written, also where they are in the source.
-        let matched = path_matcher::find(node, &path, create, self.origin)?;
+        let matched = path_matcher::find(node, path, create, self.origin)?;
         if matched.count == 0 {
             let message = "the field is not there; options.create makes it";
             return Err(Failure::Reason(message.to_owned()));
@@ -368,6 +383,13 @@ impl Copier<'_> {
 /// Whether the path leads to all annotations, where kustomize keeps what it remembers.
 fn is_annotations(path: &[String]) -> bool {
     path == ["metadata"] || path == ["metadata", "annotations"]
+}
+
+/// Whether what kustomize keeps in annotations is among the annotations, or the metadata.
+fn holds_build_annotations(value: &Node) -> bool {
+    let annotations = value.get("annotations").unwrap_or(value).as_map();
+    let mut keys = annotations.map(|map| map.entries()).unwrap_or_default().iter();
+    keys.any(|entry| entry.key.text.starts_with(BUILD_ANNOTATION_PREFIX))
 }
 
 /// Why a value was not written.

@@ -2,14 +2,13 @@
 //!
 //! Source: kustomize `api/filters/replacement/replacement.go` (`setValueInStructuredData`).
 
-use super::embedded_yaml;
+use super::embedded_yaml::Layouted;
 use super::go_json::{self, Numbers};
 use super::location::value_at_mut;
 use super::lookup::{lookup, lookup_mut};
 use super::path_matcher::{self, MadeKind};
 use super::replacements::overwrite;
 use crate::kustomize::node::{Node, Tag, Text, Value};
-use crate::kustomize::origin::Origin;
 use crate::kustomize::read;
 use crate::yaml::scalar::{Rules, resolve};
 
@@ -32,6 +31,7 @@ pub(super) fn write(
     let (outer, inner) = path.split_at(length);
     let Some(scalar) = lookup(node, outer).ok().flatten() else { return Ok(false) };
     let text = scalar.as_text().cloned().unwrap_or_default();
+    let is_json = text.trim_start().starts_with(['{', '[']);
     let Ok(mut data) = read::embedded(&text, scalar.origin) else { return Ok(false) };
     if text.is_empty() {
         return Ok(false);
@@ -42,12 +42,21 @@ pub(super) fn write(
     if matched.count == 0 {
         return Ok(false);
     }
+    let layout = if is_json { None } else { Some(Layouted::of(&text).ok_or(Unwritable)?) };
     for location in &matched.locations {
-        if let Some(field) = value_at_mut(&mut data, location) {
-            overwrite(field, value.clone());
+        let Some(field) = value_at_mut(&mut data, location) else { continue };
+        // What is replaced whole takes its comments with it.
+        if field.as_scalar().is_none() && layout.as_ref().is_some_and(Layouted::has_comments) {
+            return Err(Unwritable);
         }
+        overwrite(field, value.clone());
     }
-    let Some(written) = serialize(&data, &text)? else { return Ok(false) };
+    let written = match &layout {
+        _ if data.is_null() => Some("null".to_owned()),
+        Some(layout) => Some(layout.print(&data).ok_or(Unwritable)?),
+        None => serialize_json(&data, &text),
+    };
+    let Some(written) = written else { return Ok(false) };
     if let Some(Node { value: Value::Scalar(scalar), origin, .. }) = lookup_mut(node, outer) {
         scalar.text = Text::from(written);
         *origin = value.origin;
@@ -66,28 +75,17 @@ fn scalar_prefix(node: &Node, path: &[String]) -> Option<usize> {
     })
 }
 
-/// The text of the changed data in the form of the original; `None` where goyaml would not read it
+/// The JSON of the changed data in the form of the original; `None` where goyaml would not read it
 /// back.
-fn serialize(data: &Node, original: &str) -> Result<Option<String>, Unwritable> {
-    if data.is_null() {
-        return Ok(Some("null".to_owned()));
-    }
-    if !original.trim_start().starts_with(['{', '[']) {
-        let before = read::embedded(original, Origin::NONE).ok();
-        let before = before.as_ref().and_then(embedded_yaml::print);
-        if before.as_deref() != Some(original.trim_end()) {
-            return Err(Unwritable);
-        }
-        return embedded_yaml::print(data).map(Some).ok_or(Unwritable);
-    }
+fn serialize_json(data: &Node, original: &str) -> Option<String> {
     let mut compact = String::new();
     if !is_readable(data) || go_json::write_node(&mut compact, data, Numbers::Exact).is_err() {
-        return Ok(None);
+        return None;
     }
     if original.contains('\n') && original.contains("  ") {
-        return Ok(Some(indent(&compact)));
+        return Some(indent(&compact));
     }
-    Ok(Some(compact))
+    Some(compact)
 }
 
 /// Go's `json.Indent` with two blanks, for compact JSON.

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 use crate::kustomize::build::emit::{
-    Typed, format_g, is_string_key, json_float, style_of, typed_by, typed_in,
+    Typed, check_comment, format_g, is_string_key, json_float, style_of, typed_by, typed_in,
 };
 use crate::kustomize::build::go_json;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
@@ -206,6 +206,37 @@ fn from_json(value: Json, origin: Origin) -> Node {
     }
 }
 
+/// What remains of a value after it was printed and read again, before it is patched.
+///
+/// # Errors
+/// [`BuildErrorKind::Emit`] for what cannot be printed, or not be read again.
+pub(super) fn read_again(node: &mut Node, in_flow: bool) -> Result<(), BuildError> {
+    check_comment(node, in_flow)?;
+    let in_flow = in_flow || node.layout == Layout::Flow;
+    let origin = node.origin;
+    match &mut node.value {
+        Value::Seq(items) => items.iter_mut().try_for_each(|item| read_again(item, in_flow)),
+        Value::Map(map) => {
+            map.entries_mut().iter_mut().try_for_each(|entry| read_again(&mut entry.value, in_flow))
+        }
+        Value::Scalar(scalar) => {
+            let layout = if in_flow { Layout::Flow } else { Layout::Block };
+            let read = match typed_in(scalar, layout).map_err(|error| error.at(origin))? {
+                Typed::Null => Some(Scalar::null()),
+                Typed::Str(text) if scalar.tag != Tag::Str || *text != *scalar.text => {
+                    let text = Text::from(text);
+                    Some(Scalar { style: style_of(&text), ..Scalar::string(text) })
+                }
+                _ => None,
+            };
+            read.map_or(Ok(()), |read| {
+                *scalar = read;
+                Ok(())
+            })
+        }
+    }
+}
+
 fn plain(text: String, tag: Tag, origin: Origin) -> Node {
     Node::scalar(untyped(text, tag), origin)
 }
@@ -244,6 +275,10 @@ pub(super) fn through_float64(node: &mut Node) -> Result<(), BuildError> {
                     Scalar { style: style_of(&text), ..Scalar::string(Text::from(text)) }
                 }
             };
+            if converted.style == Style::Literal && converted.text.starts_with('\t') {
+                let message = "a block of text that begins with a TAB cannot be read again";
+                return Err(BuildError::new(BuildErrorKind::Emit, message).at(origin));
+            }
             *scalar = converted;
             Ok(())
         }
