@@ -398,7 +398,8 @@ fn apply_json(
         .map_err(|error| error.within(format!("applying a JSON patch to {id}")))?;
     check_annotations(target)?;
     target.remove_build_annotations();
-    if target.node.get("metadata").and_then(Node::as_map).is_none() {
+    // Metadata that is gone is made again, for what is remembered to be kept in.
+    if target.node.get("metadata").is_some_and(|metadata| metadata.as_map().is_none()) {
         target.forget_history();
     }
     forget(target);

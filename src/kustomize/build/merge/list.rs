@@ -207,12 +207,12 @@ impl<'s> Walker<'s> {
 
     /// A list that is the target's and the patch's at once.
     pub(super) fn same_list(&self, node: Node, schema: ListSchema<'s>) -> Outcome {
-        let origin = node.origin;
+        let (origin, layout) = (node.origin, node.layout);
         let mut lists =
             Lists { arena: Arena::default(), dest: Vec::new(), patch: None, same: true };
         lists.dest = lists.arena.add(items_of(node));
         let items = self.set_elements(lists, schema)?;
-        Ok(Merged::of(Node::seq(items, origin), From::Patch))
+        Ok(Merged::of(Node { layout, ..Node::seq(items, origin) }, From::Patch))
     }
 
     fn elements(
