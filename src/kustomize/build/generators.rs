@@ -85,8 +85,8 @@ impl Base<'_> {
             }
         }
         let mut object = Map::new();
-        object.push("apiVersion", Node::untagged("v1", self.origin));
-        object.push("kind", Node::untagged(self.kind, self.origin));
+        object.push("apiVersion", Node::string("v1", self.origin));
+        object.push("kind", Node::string(self.kind, self.origin));
         object.push("metadata", Node::map(metadata, self.origin));
         if self.has_option(|options| options.immutable) {
             let scalar = Scalar { tag: Tag::Bool, ..Scalar::untagged("true") };

@@ -13,6 +13,7 @@ mod list;
 
 use self::directive::{Directive, take_map_directive, take_seq_directive};
 use super::schema::{Field, Schema, Schemas};
+use super::shared_values;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Entry, Layout, Map, Node, Scalar, Style, Tag, Value};
 use crate::kustomize::origin::Origin;
@@ -333,6 +334,7 @@ impl Written {
             _ => old.layout,
         };
         let (style, shared) = old.as_scalar().map_or((Style::Plain, 0), |s| (s.style, s.shared));
+        let shared = if patch.is_some() { shared_values::written(shared) } else { shared };
         Self { style, shared, layout }
     }
 

@@ -12,6 +12,14 @@ use crate::kustomize::node::{Node, Scalar, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::Resource;
 
+/// Says that a place was written, also with what it held before.
+const WRITTEN: u32 = 1 << 31;
+
+/// The number of a place that was written.
+pub(crate) fn written(number: u32) -> u32 {
+    if number == 0 { 0 } else { number | WRITTEN }
+}
+
 /// What every place of one shared value held when it was last the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedValue {
@@ -57,7 +65,7 @@ pub(crate) fn forget(resource: &mut Resource) {
 }
 
 fn index(scalar: &Scalar, shared: &[SharedValue]) -> Option<usize> {
-    let index = usize::try_from(scalar.shared).ok()?.checked_sub(1)?;
+    let index = usize::try_from(scalar.shared & !WRITTEN).ok()?.checked_sub(1)?;
     (index < shared.len()).then_some(index)
 }
 
@@ -67,8 +75,10 @@ fn find_changes(node: &Node, before: &[SharedValue], report: &mut impl FnMut(usi
         Value::Scalar(scalar) => {
             let Some(at) = index(scalar, before) else { return };
             let old = &before[at].scalar;
-            if scalar.text != old.text || scalar.tag != old.tag {
-                report(at, SharedValue { scalar: scalar.clone(), origin: node.origin });
+            let is_written = scalar.shared & WRITTEN != 0;
+            if is_written || scalar.text != old.text || scalar.tag != old.tag {
+                let scalar = Scalar { shared: old.shared, ..scalar.clone() };
+                report(at, SharedValue { scalar, origin: node.origin });
             }
         }
         Value::Seq(items) => items.iter().for_each(|item| find_changes(item, before, report)),

@@ -42,7 +42,7 @@ pub(super) fn write(
     if matched.count == 0 {
         return Ok(false);
     }
-    let layout = if is_json { None } else { Some(Layouted::of(&text).ok_or(Unwritable)?) };
+    let layout = if is_json { None } else { Layouted::of(&text) };
     for location in &matched.locations {
         let Some(field) = value_at_mut(&mut data, location) else { continue };
         // What is replaced whole takes its comments with it.
@@ -54,7 +54,8 @@ pub(super) fn write(
     let written = match &layout {
         _ if data.is_null() => Some("null".to_owned()),
         Some(layout) => Some(layout.print(&data).ok_or(Unwritable)?),
-        None => serialize_json(&data, &text),
+        None if is_json => serialize_json(&data, &text),
+        None => return Err(Unwritable),
     };
     let Some(written) = written else { return Ok(false) };
     if let Some(Node { value: Value::Scalar(scalar), origin, .. }) = lookup_mut(node, outer) {

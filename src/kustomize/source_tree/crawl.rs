@@ -20,13 +20,16 @@ pub(super) struct Crawler<'a> {
     bytes: usize,
     /// Directories still to read.
     pending: Vec<String>,
+    /// Directories that hold plugins, once they are read, and the directories that name them.
+    plugin_directories: Vec<(String, String)>,
 }
 
 impl<'a> Crawler<'a> {
     pub(super) fn new(tree: &'a mut SourceTree, files: &'a dyn Files) -> Self {
         let bytes = tree.files.values().map(|file| file.bytes.len()).sum();
         let shared = tree.shared.clone().filter(|_| tree.edited.is_empty());
-        Self { tree, files, shared, bytes, pending: Vec::new() }
+        let (pending, plugin_directories) = (Vec::new(), Vec::new());
+        Self { tree, files, shared, bytes, pending, plugin_directories }
     }
 
     /// Loads the overlay at `path` and all it reaches.
@@ -55,13 +58,18 @@ impl<'a> Crawler<'a> {
     }
 
     fn run(&mut self, path: &str) -> Result<(), LoadError> {
-        while let Some(directory) = self.pending.pop() {
-            if !self.tree.kustomizations.contains_key(&directory) {
-                self.directory(&directory);
+        loop {
+            if let Some(directory) = self.pending.pop() {
+                if !self.tree.kustomizations.contains_key(&directory) {
+                    self.directory(&directory);
+                }
+            } else if let Some((root, directory)) = self.plugin_directories.pop() {
+                self.plugin_directory(&root, &directory);
+            } else {
+                return Ok(());
             }
             self.check_limits(path)?;
         }
-        Ok(())
     }
 
     fn check_limits(&self, path: &str) -> Result<(), LoadError> {
@@ -262,27 +270,17 @@ impl<'a> Crawler<'a> {
                 self.follow(root, &reference);
             }
         }
-        self.plugin_directory(root, entry);
+        if let Some(Found::Directory(directory)) = join(root, entry).map(|path| self.find(&path)) {
+            self.plugin_directories.push((root.to_owned(), directory));
+        }
     }
 
-    /// The files that plugins configured in the directory `entry` name are seen from `root`.
-    fn plugin_directory(&mut self, root: &str, entry: &str) {
-        let Some(Found::Directory(directory)) = join(root, entry).map(|path| self.find(&path))
-        else {
-            return;
-        };
-        if !self.tree.kustomizations.contains_key(&directory) {
-            self.directory(&directory);
-        }
-        let Some(file) = self.tree.kustomizations.get(&directory) else {
-            return;
-        };
-        let resources = match file {
-            Ok(file) => file.kustomization.resources.clone(),
-            Err(_) => return,
-        };
-        for resource in &resources {
-            let Some(file) = self.follow(&directory, resource) else {
+    /// The files that plugins configured in a directory name are seen from `root`.
+    fn plugin_directory(&mut self, root: &str, directory: &str) {
+        let Some(Ok(file)) = self.tree.kustomizations.get(directory) else { return };
+        let file = Arc::clone(file);
+        for resource in &file.kustomization.resources {
+            let Some(file) = self.follow(directory, resource) else {
                 continue;
             };
             for document in read::resources(&file).unwrap_or_default() {
