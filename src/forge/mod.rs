@@ -1,14 +1,16 @@
 //! Hosts of pull requests: finding ours, opening it, keeping it up to date, merging it.
 //!
 //! [`Forge`] is the port; [`detect`] says which host and which repository is meant, and where its credential may go;
-//! [`github`] is GitHub and GitHub Enterprise. Must not know what a change is, nor how a body is
+//! [`github`] is GitHub and GitHub Enterprise, [`gitea`] is Gitea and Forgejo. Must not know what a change is, nor how a body is
 //! written: it takes texts.
 
 mod credential;
 mod detect;
 mod error;
+pub mod gitea;
 pub mod github;
 mod pull_request;
+mod read;
 mod retry;
 
 pub use credential::{AppKey, Credential};
@@ -36,12 +38,6 @@ pub trait Forge {
     /// # Errors
     /// [`ForgeError`].
     fn list_open(&self, base: &str) -> Result<Vec<PullRequest>, ForgeError>;
-
-    /// One pull request.
-    ///
-    /// # Errors
-    /// [`ForgeError`].
-    fn load(&self, number: u64) -> Result<PullRequest, ForgeError>;
 
     /// Opens a pull request. Where there is one already (a retry, another run), that one is given.
     ///
@@ -86,13 +82,18 @@ pub trait Forge {
     fn commits(&self, number: u64) -> Result<Vec<BranchCommit>, ForgeError>;
 }
 
-/// The forge of `site`, with the credential that the site may have.
+/// The forge of `site`, with the credential that the site may have. A request may take as long as is allowed; `options` are those of the
+/// project's own client, by which all but GitHub are asked.
 ///
 /// # Errors
-/// Where the credential cannot be used, or this kind of forge is not spoken.
-pub fn open(site: Site, allowed: std::time::Duration) -> Result<Box<dyn Forge>, ForgeError> {
-    match site.kind {
-        Kind::GitHub => Ok(Box::new(github::GitHub::open(site, allowed)?)),
-        kind => Err(ForgeError::Unsupported { kind: kind.name() }),
-    }
+/// Where the credential cannot be used.
+pub fn open(
+    site: Site,
+    allowed: std::time::Duration,
+    options: &crate::http::Options,
+) -> Result<Box<dyn Forge>, ForgeError> {
+    Ok(match site.kind {
+        Kind::GitHub => Box::new(github::GitHub::open(site, allowed)?),
+        Kind::Gitea => Box::new(gitea::Gitea::open(site, allowed, options)?),
+    })
 }

@@ -3,19 +3,18 @@
 
 mod app;
 mod client;
-mod read;
 
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
 use super::credential::Credential;
+use super::read::Reader;
 use super::{
     BranchCommit, Forge, ForgeError, Head, NewPullRequest, PullRequest, Site, Update, is_of,
 };
 use crate::http::encode;
 use client::{Client, Method};
-use read::Reader;
 
 /// The most characters of a body (GitHub's own message: "body is too long (maximum is 65536 characters)").
 const BODY_LIMIT: usize = 65_536;
@@ -133,12 +132,6 @@ impl Forge for GitHub {
                 && pull.head_repository.as_deref().is_some_and(|name| repository.is(name))
         });
         Ok(found)
-    }
-
-    fn load(&self, number: u64) -> Result<PullRequest, ForgeError> {
-        let action = "load a pull request";
-        let path = self.path(&format!("/pulls/{number}"));
-        self.reader(action).pull_request(&self.client.call(action, Method::Get, &path, None)?)
     }
 
     fn open(&self, new: &NewPullRequest) -> Result<PullRequest, ForgeError> {

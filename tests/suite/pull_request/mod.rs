@@ -1,6 +1,8 @@
 //! Pull requests by the real program against a GitHub on loopback whose pull requests are those of real branches.
 
+mod action;
 mod branches;
+mod gitea;
 mod limits;
 mod opening;
 

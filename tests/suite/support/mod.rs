@@ -9,11 +9,13 @@ pub(crate) mod certificates;
 pub(crate) mod git_http;
 #[cfg(feature = "git")]
 pub(crate) mod git_lab;
-pub(crate) mod json_schema;
+#[cfg(feature = "forge")]
+pub(crate) mod gitea;
 #[cfg(feature = "forge")]
 pub(crate) mod github;
 #[cfg(feature = "forge")]
 pub(crate) mod hub;
+pub(crate) mod json_schema;
 #[cfg(feature = "forge")]
 pub(crate) mod openapi;
 #[cfg(feature = "registry")]

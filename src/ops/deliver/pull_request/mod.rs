@@ -13,8 +13,9 @@ use super::PullRequestOptions;
 use super::job::{Job, report};
 use super::push::remote_name;
 use crate::error::{Error, codes};
-use crate::forge::{self, Forge, Kind, PullRequest, State, Wanted};
+use crate::forge::{self, Forge, Kind, PullRequest, Wanted};
 use crate::git::{Remote, TemporaryClone, branch_reference, short_name};
+use crate::http::{Options, Proxies};
 use crate::report::change::{Action, ChangeReport, Delivered, Proposed};
 use crate::report::pull_request::{Scope, find_marker};
 
@@ -131,7 +132,9 @@ impl Request<'_> {
             remotes: self.line.remote.addresses(),
             variable: &variable,
         })?;
-        Ok(forge::open(site, context.allowed_time().unwrap_or(ALLOWED))?)
+        let proxies = Proxies::from_variables(&context.environment.variables);
+        let options = Options { proxies, ..Options::default() };
+        Ok(forge::open(site, context.allowed_time().unwrap_or(ALLOWED), &options)?)
     }
 
     fn finish(&self, proposer: &Proposer<'_>, landed: Landed) -> ChangeReport {
@@ -170,12 +173,10 @@ impl Request<'_> {
     /// forge, so that one which cannot be reached is no failure.
     fn close_obsolete(&self) -> Option<Proposed> {
         let forge = self.open_forge().ok()?;
-        let head = self.line.head(&*forge, &self.line.branch);
         let base = self.line.base_name();
-        let found = forge.find(&head, base).ok()?;
+        let found = forge.list_open(base).ok()?;
         let ours = |pull: &&PullRequest| {
-            pull.state == State::Open
-                && find_marker(&pull.body).is_some_and(|marker| marker.key == self.key)
+            find_marker(&pull.body).is_some_and(|marker| marker.key == self.key)
         };
         let pull = found.iter().find(ours)?;
         let text =

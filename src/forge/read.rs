@@ -1,22 +1,23 @@
-//! GitHub's answers as our types. What is missing or null where the description says so is no fault.
+//! GitHub's answers as our types, and Gitea's, which has the same names for what both have. What is missing or null where the
+//! descriptions say so is no fault.
 
 use serde_json::Value as Json;
 
-use crate::forge::{BranchCommit, ForgeError, PullRequest, State};
+use super::{BranchCommit, ForgeError, PullRequest, State};
 
 /// Reads the answers to one action.
-pub(super) struct Reader<'a> {
-    pub(super) host: &'a str,
-    pub(super) action: &'static str,
+pub(in crate::forge) struct Reader<'a> {
+    pub(in crate::forge) host: &'a str,
+    pub(in crate::forge) action: &'static str,
 }
 
 impl Reader<'_> {
-    fn unexpected(&self, reason: impl Into<String>) -> ForgeError {
+    pub(in crate::forge) fn unexpected(&self, reason: impl Into<String>) -> ForgeError {
         let (host, action) = (self.host.to_owned(), self.action.to_owned());
         ForgeError::Unexpected { host, action, reason: reason.into() }
     }
 
-    pub(super) fn list<'a>(&self, answer: &'a Json) -> Result<&'a [Json], ForgeError> {
+    pub(in crate::forge) fn list<'a>(&self, answer: &'a Json) -> Result<&'a [Json], ForgeError> {
         answer.as_array().map(Vec::as_slice).ok_or_else(|| self.unexpected("it is no list"))
     }
 
@@ -25,7 +26,7 @@ impl Reader<'_> {
         text.map(str::to_owned).ok_or_else(|| self.unexpected(format!("no text at {pointer}")))
     }
 
-    pub(super) fn pull_request(&self, item: &Json) -> Result<PullRequest, ForgeError> {
+    pub(in crate::forge) fn pull_request(&self, item: &Json) -> Result<PullRequest, ForgeError> {
         let number = item.get("number").and_then(Json::as_u64);
         let number = number.ok_or_else(|| self.unexpected("no number at /number"))?;
         let optional = |pointer: &str| item.pointer(pointer).and_then(Json::as_str);
@@ -57,7 +58,7 @@ impl Reader<'_> {
         })
     }
 
-    pub(super) fn commit(&self, item: &Json) -> Result<BranchCommit, ForgeError> {
+    pub(in crate::forge) fn commit(&self, item: &Json) -> Result<BranchCommit, ForgeError> {
         let address = item.pointer("/commit/committer/email").and_then(Json::as_str);
         Ok(BranchCommit {
             id: self.text(item, "/sha")?,

@@ -1,0 +1,285 @@
+//! Gitea and Forgejo, over the project's own HTTP client. What is asked and answered is that of Gitea's published description
+//! (`templates/swagger/v1_openapi3_json.tmpl`); its answers have GitHub's names for what both have.
+
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use super::credential::{Credential, scrub};
+use super::read::Reader;
+use super::{
+    BranchCommit, Forge, ForgeError, Head, NewPullRequest, PullRequest, Site, State, Update, is_of,
+};
+use crate::clock::Deadline;
+use crate::http::{
+    self, Address, Client, HttpError, Method, Options, Request, Response, Retry, Secret,
+};
+
+/// No limit of Gitea's own; what people still read.
+const BODY_LIMIT: usize = 65_536;
+
+/// The most items of a page (Gitea's `MAX_RESPONSE_ITEMS`, as it is delivered).
+const PAGE: usize = 50;
+
+/// The most pages of open pull requests, and of others, that are read.
+const MOST_OPEN_PAGES: usize = 10;
+const MOST_PAST_PAGES: usize = 2;
+
+/// A title that begins with it makes a draft (Gitea's `WORK_IN_PROGRESS_PREFIXES`).
+const DRAFT: &str = "WIP: ";
+
+/// The longest text of an answer that is shown.
+const MAX_MESSAGE: usize = 400;
+
+/// Gitea, at one repository.
+pub struct Gitea {
+    site: Site,
+    client: Client,
+    token: Secret,
+    base: Address,
+    allowed: Duration,
+}
+
+impl Gitea {
+    /// With the token of the site; each request may take as long as is allowed.
+    ///
+    /// # Errors
+    /// Where the site has no token, or its address is none.
+    pub fn open(site: Site, allowed: Duration, options: &Options) -> Result<Self, ForgeError> {
+        let Credential::Token(token) = site.credential.clone() else {
+            return Err(ForgeError::Unsupported { kind: "Gitea with a GitHub App" });
+        };
+        let base = Address::parse(&site.api).map_err(|e| ForgeError::Unreachable {
+            host: site.host.clone(),
+            message: e.to_string(),
+        })?;
+        Ok(Self { client: Client::new(options), token, base, allowed, site })
+    }
+
+    /// An address below the repository.
+    fn address(&self, rest: &[&str]) -> Address {
+        let repository = &self.site.repository;
+        let start = ["repos", repository.owner.as_str(), repository.name.as_str()];
+        self.base.below(&[&start[..], rest].concat())
+    }
+
+    fn reader(&self, action: &'static str) -> Reader<'_> {
+        Reader { host: &self.site.host, action }
+    }
+
+    fn call(
+        &self,
+        action: &'static str,
+        method: Method,
+        address: Address,
+        body: Option<&Json>,
+    ) -> Result<Json, ForgeError> {
+        let mut request = Request::new(method, address).bearer(&self.token);
+        if let Some(body) = body {
+            request =
+                request.json(body).map_err(|e| self.reader(action).unexpected(e.to_string()))?;
+        }
+        let deadline = Deadline::after(self.allowed);
+        let answer = self.client.send_patiently(&request, deadline, &Retry::default());
+        match answer {
+            Ok(answer) if answer.is_success() => {
+                Ok(serde_json::from_slice(&answer.body).unwrap_or(Json::Null))
+            }
+            Ok(answer) => Err(self.refusal(action, &answer)),
+            Err(HttpError::TimedOut { .. }) => {
+                Err(ForgeError::TimedOut { host: self.site.host.clone() })
+            }
+            Err(error) => {
+                let message = scrub(&self.token, &error.to_string());
+                Err(ForgeError::Unreachable { host: self.site.host.clone(), message })
+            }
+        }
+    }
+
+    /// What a status means, with Gitea's words.
+    fn refusal(&self, action: &str, answer: &Response) -> ForgeError {
+        let body: Json = serde_json::from_slice(&answer.body).unwrap_or(Json::Null);
+        let said = body.get("message").and_then(Json::as_str).map(str::to_owned);
+        let message = said.unwrap_or_else(|| answer.excerpt(MAX_MESSAGE));
+        let message: String = scrub(&self.token, &message).chars().take(MAX_MESSAGE).collect();
+        let (host, action) = (self.site.host.clone(), action.to_owned());
+        match answer.status {
+            401 => ForgeError::Unauthorized { host, message },
+            403 => ForgeError::Forbidden { host, action, message },
+            429 => {
+                let wait = http::retry_after(answer, crate::clock::now_unix());
+                ForgeError::RateLimited { host, wait: wait.unwrap_or_default() }
+            }
+            404 if message.is_empty() => {
+                ForgeError::NotFound { host, what: format!("what it takes to {action}") }
+            }
+            400..500 => ForgeError::Refused { host, action, message },
+            status => ForgeError::Failed { host, action, status },
+        }
+    }
+
+    fn list(&self, state: &str, base: &str, most: usize) -> Result<Vec<PullRequest>, ForgeError> {
+        let action = "list pull requests";
+        let mut all = Vec::new();
+        for page in 1..=most {
+            let address = self
+                .address(&["pulls"])
+                .with_parameter("state", state)
+                .with_parameter("base_branch", base)
+                .with_parameter("sort", "recentupdate")
+                .with_parameter("limit", &PAGE.to_string())
+                .with_parameter("page", &page.to_string());
+            let answer = self.call(action, Method::Get, address, None)?;
+            let items = self.reader(action).list(&answer)?;
+            for item in items {
+                all.push(self.read(action, item)?);
+            }
+            if items.len() < PAGE {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    fn read(&self, action: &'static str, item: &Json) -> Result<PullRequest, ForgeError> {
+        let pull = self.reader(action).pull_request(item)?;
+        let title = match pull.title.strip_prefix(DRAFT) {
+            Some(rest) if pull.is_draft => rest.to_owned(),
+            _ => pull.title.clone(),
+        };
+        Ok(PullRequest { title, ..pull })
+    }
+
+    fn number_address(&self, kind: &str, number: u64, rest: &[&str]) -> Address {
+        let number = number.to_string();
+        self.address(&[&[kind, number.as_str()][..], rest].concat())
+    }
+
+    fn try_open(&self, new: &NewPullRequest) -> Result<PullRequest, ForgeError> {
+        let action = "open a pull request";
+        let head = match new.head.repository == self.site.repository {
+            true => new.head.branch.clone(),
+            false => format!("{}:{}", new.head.repository.owner, new.head.branch),
+        };
+        let title = if new.is_draft { format!("{DRAFT}{}", new.title) } else { new.title.clone() };
+        let body = json!({"title": title, "head": head, "base": new.base, "body": new.body});
+        let answer = self.call(action, Method::Post, self.address(&["pulls"]), Some(&body))?;
+        self.read(action, &answer)
+    }
+}
+
+impl Forge for Gitea {
+    fn site(&self) -> &Site {
+        &self.site
+    }
+
+    fn body_limit(&self) -> usize {
+        BODY_LIMIT
+    }
+
+    fn find(&self, head: &Head, base: &str) -> Result<Vec<PullRequest>, ForgeError> {
+        // There is no question for one branch; the open ones are all looked at, of the others the newest.
+        let mut found = self.list("open", base, MOST_OPEN_PAGES)?;
+        found.extend(self.list("closed", base, MOST_PAST_PAGES)?);
+        found.retain(|pull| is_of(pull, head, base));
+        found.sort_by_key(|pull| std::cmp::Reverse(pull.number));
+        Ok(found)
+    }
+
+    fn list_open(&self, base: &str) -> Result<Vec<PullRequest>, ForgeError> {
+        let repository = &self.site.repository;
+        let mut found = self.list("open", base, MOST_OPEN_PAGES)?;
+        found.retain(|pull| {
+            pull.base_branch == base
+                && pull.head_repository.as_deref().is_some_and(|name| repository.is(name))
+        });
+        Ok(found)
+    }
+
+    fn open(&self, new: &NewPullRequest) -> Result<PullRequest, ForgeError> {
+        let error = match self.try_open(new) {
+            Ok(opened) => return Ok(opened),
+            Err(error) => error,
+        };
+        let exists = matches!(&error, ForgeError::Refused { message, .. } if message.contains("already exists"));
+        if !exists && !error.is_ambiguous() {
+            return Err(error);
+        }
+        let found = self.find(&new.head, &new.base)?;
+        match found.into_iter().find(|pull| pull.state == State::Open) {
+            Some(pull) => Ok(pull),
+            None if exists => Err(error),
+            None => self.try_open(new),
+        }
+    }
+
+    fn update(&self, number: u64, update: &Update) -> Result<PullRequest, ForgeError> {
+        let action = "update a pull request";
+        let mut body = json!({});
+        if let Some(title) = &update.title {
+            let address = self.number_address("pulls", number, &[]);
+            // Whether it is a draft stands in the title that goes.
+            let now = self.read(action, &self.call(action, Method::Get, address, None)?)?;
+            body["title"] =
+                if now.is_draft { json!(format!("{DRAFT}{title}")) } else { json!(title) };
+        }
+        if let Some(text) = &update.body {
+            body["body"] = json!(text);
+        }
+        if update.close {
+            body["state"] = json!("closed");
+        }
+        let address = self.number_address("pulls", number, &[]);
+        let answer = self.call(action, Method::Patch, address, Some(&body))?;
+        self.read(action, &answer)
+    }
+
+    fn comment(&self, number: u64, text: &str) -> Result<(), ForgeError> {
+        let address = self.number_address("issues", number, &["comments"]);
+        self.call("comment", Method::Post, address, Some(&json!({"body": text}))).map(drop)
+    }
+
+    /// Names that the repository has no label for are left out by Gitea without a word.
+    fn add_labels(&self, number: u64, labels: &[String]) -> Result<(), ForgeError> {
+        let action = "add labels";
+        let address = self.number_address("issues", number, &["labels"]);
+        let answer = self.call(action, Method::Post, address, Some(&json!({"labels": labels})))?;
+        let set: Vec<&str> =
+            self.reader(action).list(&answer)?.iter().filter_map(|l| l["name"].as_str()).collect();
+        match labels.iter().find(|label| !set.contains(&label.as_str())) {
+            None => Ok(()),
+            Some(missing) => Err(ForgeError::Refused {
+                host: self.site.host.clone(),
+                action: action.to_owned(),
+                message: format!("there is no label `{missing}`"),
+            }),
+        }
+    }
+
+    fn request_reviews(&self, number: u64, reviewers: &[String]) -> Result<(), ForgeError> {
+        let (teams, people): (Vec<&String>, Vec<_>) =
+            reviewers.iter().partition(|r| r.contains('/'));
+        let teams: Vec<&str> = teams.iter().filter_map(|team| team.rsplit('/').next()).collect();
+        let address = self.number_address("pulls", number, &["requested_reviewers"]);
+        let body = json!({"reviewers": people, "team_reviewers": teams});
+        self.call("ask for reviews", Method::Post, address, Some(&body)).map(drop)
+    }
+
+    fn add_assignees(&self, number: u64, assignees: &[String]) -> Result<(), ForgeError> {
+        let address = self.number_address("issues", number, &[]);
+        self.call("assign", Method::Patch, address, Some(&json!({"assignees": assignees})))
+            .map(drop)
+    }
+
+    fn commits(&self, number: u64) -> Result<Vec<BranchCommit>, ForgeError> {
+        let action = "list the commits of a pull request";
+        let address = self
+            .number_address("pulls", number, &["commits"])
+            .with_parameter("limit", &PAGE.to_string())
+            .with_parameter("files", "false")
+            .with_parameter("verification", "false");
+        let answer = self.call(action, Method::Get, address, None)?;
+        let items = self.reader(action).list(&answer)?;
+        items.iter().map(|item| self.reader(action).commit(item)).collect()
+    }
+}
