@@ -291,11 +291,12 @@ impl Wait {
         }
         let moment = Moment { app: &app, expected: &self.expected, facts: &self.facts };
         let readiness = assess_by(&self.predicate, &moment);
-        self.hold(&app, &readiness);
         let want = readiness.reason().map(|reason| reason.want.clone());
         if let Some(question) = want.and_then(|want| self.ask(after, &app, &want)) {
             return question;
         }
+        // Only what is said with all the answers at hand: a question that is open is no break.
+        self.hold(&app, &readiness);
         self.settle(after, readiness, tells)
     }
 

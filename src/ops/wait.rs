@@ -7,7 +7,7 @@ mod targets;
 mod watching;
 
 use std::ffi::OsString;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::Context;
@@ -74,7 +74,16 @@ pub fn run(context: &Context, request: &WaitRequest) -> Result<Report, Error> {
     };
     let remotes = remotes(&repository, request)?;
     let renders = Renders { context, repository: &repository };
-    let setting = Setting { renders, commit, overlays, remotes, argocd, request };
+    let setting = Setting {
+        renders,
+        commit,
+        overlays,
+        remotes,
+        argocd,
+        request,
+        effects: Mutex::default(),
+        relations: Arc::default(),
+    };
     let targets = setting.find()?;
     let began = clock::now_unix();
     let waited = Watching::new(context, &setting).run(targets);

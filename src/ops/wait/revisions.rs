@@ -1,5 +1,8 @@
 //! What git knows of the revisions that Argo CD names: whether they contain the commit, and still hold what it changed.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::effect::Renders;
 use crate::argocd::{ExpectedChange, HydratedQuery, Relation, Revisions};
 use crate::error::Error;
@@ -12,6 +15,9 @@ const MOST_COMMITS: usize = 64;
 /// The file by which the hydrator says what it rendered (argo-cd `commitserver`).
 const METADATA: &str = "hydrator.metadata";
 
+/// What is known of revisions, by remote, overlays and revision; a commit's history never changes.
+pub(super) type Relations = Mutex<BTreeMap<(String, Vec<String>, String), Relation>>;
+
 /// One commit, and the branch of the remote that an Application follows.
 pub(super) struct GitRevisions<'a> {
     pub(super) renders: Renders<'a>,
@@ -22,6 +28,8 @@ pub(super) struct GitRevisions<'a> {
     pub(super) branch: String,
     /// The overlays that the Application deploys, with what the commit changes in each, where that is known.
     pub(super) overlays: Vec<(String, Vec<ExpectedChange>)>,
+    /// What others found out already.
+    pub(super) relations: Arc<Relations>,
 }
 
 impl GitRevisions<'_> {
@@ -166,7 +174,18 @@ fn unknown(error: &Error) -> Relation {
 
 impl Revisions for GitRevisions<'_> {
     fn relate(&self, revision: &str) -> Relation {
-        self.relation(revision).unwrap_or_else(|error| unknown(&error))
+        let overlays = self.overlays.iter().map(|(directory, _)| directory.clone()).collect();
+        let key = (self.remote.clone(), overlays, revision.to_owned());
+        // Held while git is asked, so that many Applications at one revision ask once.
+        let mut known = self.relations.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(relation) = known.get(&key) {
+            return relation.clone();
+        }
+        let relation = self.relation(revision).unwrap_or_else(|error| unknown(&error));
+        if relation.contains().is_some() {
+            known.insert(key, relation.clone());
+        }
+        relation
     }
 
     fn is_delivered(&self) -> Option<bool> {

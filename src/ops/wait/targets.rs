@@ -1,10 +1,10 @@
 //! Which Applications are waited for, and what is expected of each.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::effect::Renders;
-use super::revisions::GitRevisions;
+use super::revisions::{GitRevisions, Relations};
 use super::{WaitRequest, trouble};
 use crate::argocd::{
     Application, ApplicationRef, ArgoCd, Containment, Expectation, ExpectedEffect, Facts, Moment,
@@ -36,6 +36,10 @@ pub(super) struct Setting<'a> {
     pub(super) remotes: Vec<(String, Vec<String>)>,
     pub(super) argocd: Arc<dyn ArgoCd>,
     pub(super) request: &'a WaitRequest,
+    /// What the commit changes in each overlay that was looked at.
+    pub(super) effects: Mutex<BTreeMap<String, ExpectedEffect>>,
+    /// What is known of revisions, for all Applications together.
+    pub(super) relations: Arc<Relations>,
 }
 
 /// One Application that is waited for.
@@ -145,6 +149,7 @@ impl<'a> Setting<'a> {
             remote: self.remote_of(&repository),
             branch,
             overlays,
+            relations: Arc::clone(&self.relations),
         };
         let warnings = warnings(found, &expected);
         Target { app, expected, revisions, warnings }
@@ -175,7 +180,7 @@ impl<'a> Setting<'a> {
         let (mut all, mut each) = (Vec::new(), Vec::new());
         let mut unknown = None;
         for directory in directories {
-            match self.renders.expected(self.commit, directory) {
+            match self.expected(directory) {
                 ExpectedEffect::Known(changes) => {
                     all.extend(changes.clone());
                     each.push(((*directory).clone(), changes));
@@ -187,6 +192,13 @@ impl<'a> Setting<'a> {
             Some(message) => (ExpectedEffect::Unknown { message }, each),
             None => (ExpectedEffect::Known(all), each),
         }
+    }
+
+    /// What the commit changes in one overlay, rendered once for all Applications that deploy it.
+    fn expected(&self, directory: &str) -> ExpectedEffect {
+        let mut effects = self.effects.lock().unwrap_or_else(PoisonError::into_inner);
+        let render = || self.renders.expected(self.commit, directory);
+        effects.entry(directory.to_owned()).or_insert_with(render).clone()
     }
 
     /// The configured remote that is this repository, else its address.

@@ -97,6 +97,7 @@ fn a_commit_that_is_applied_is_verified_down_to_the_object() {
     assert_eq!(result["effect"], "verified");
     assert_eq!(result["timeline"][0]["state"], "not-noticed");
     assert!(ran.stderr.contains("not-noticed"), "{ran:?}");
+    assert!(server.count("/api/v1/stream/applications?name=prod") >= 1);
 }
 
 #[test]
@@ -191,4 +192,46 @@ fn what_is_not_there_or_not_allowed_is_a_missing_precondition() {
     assert_eq!((ran.status, &*ran.code()), (4, "no-such-application"), "{ran:?}");
     assert_eq!(cases.wait(&server, &[]).status, 2);
     assert_eq!(cases.wait(&server, &["prod", "--commit", "nothing"]).status, 4);
+}
+
+/// What 500 Applications cost while nothing changes; run in a release build:
+/// `cargo test --release --test suite -- --ignored five_hundred`.
+#[test]
+#[ignore = "half a minute, and its bounds hold for a release build on a quiet machine"]
+fn five_hundred_applications_cost_little() {
+    let cases = Cases::new();
+    let names: Vec<String> = (0..500).map(|at| format!("app-{at}")).collect();
+    let apps = names.iter().map(|name| {
+        let mut app = cases.frame("c91-1");
+        app["metadata"]["name"] = json!(name);
+        (name.as_str(), Script::new(vec![app]))
+    });
+    let server = FakeArgo::start(apps.collect());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_overlay"));
+    let args =
+        ["wait", "--overlay", "overlays/prod", "--no-refresh", "--timeout", "40s", "-o", "json"];
+    command.args(args).current_dir(cases.lab.path("deploy"));
+    command.env_clear().envs(cases.lab.environment());
+    command.env("ARGOCD_SERVER", server.url()).env("ARGOCD_AUTH_TOKEN", TOKEN);
+    let null = std::process::Stdio::null;
+    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
+    let proc = format!("/proc/{}", child.id());
+    let ticks = || {
+        let stat = std::fs::read_to_string(format!("{proc}/stat")).unwrap();
+        // Of proc(5): fields 14 and 15, counted from 1; the third is the first after the name.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().trim().split(' ').collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    std::thread::sleep(std::time::Duration::from_secs(15));
+    let (before, calls) = (ticks(), server.asked().len());
+    std::thread::sleep(std::time::Duration::from_secs(20));
+    let percent = (ticks() - before) as f64 / 20.0;
+    let calls = (server.asked().len() - calls) as f64 / 20.0;
+    let status = std::fs::read_to_string(format!("{proc}/status")).unwrap();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap().to_owned();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    eprintln!("{peak}, {percent:.1} % of a core, {calls:.1} calls a second");
+    let kilobytes: u64 = peak.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(kilobytes < 100 * 1024 && percent < 5.0 && calls < 25.0);
 }

@@ -6,10 +6,12 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use overlay::argocd::{
-    ApplicationRef, Clock, Drive, Expectation, ExpectedEffect, HydratedQuery, Outcome, Readiness,
-    Relation, Revisions, Wait, drive,
+    ApplicationRef, Clock, DriftRule, Drive, Expectation, ExpectedChange, ExpectedEffect,
+    ExpectedField, HealthScope, HydratedQuery, ObjectRef, Outcome, Presence, Readiness,
+    RefreshRule, Relation, Revisions, Wait, drive,
 };
 use overlay::error::Error;
+use overlay::kustomize::FieldPath;
 use serde_json::{Value, json};
 
 use super::server::{FakeArgo, Script, frame};
@@ -52,8 +54,12 @@ impl Revisions for History {
         Some(true)
     }
 
-    fn relate_hydrated(&self, _: &HydratedQuery) -> Relation {
-        Relation::Unrelated
+    fn relate_hydrated(&self, query: &HydratedQuery) -> Relation {
+        assert_eq!((&*query.branch, &*query.path), ("env/prod", "overlays/prod"));
+        match query.revision == query.hydrated {
+            true => Relation::Descendant,
+            false => Relation::Unrelated,
+        }
     }
 }
 
@@ -63,6 +69,10 @@ struct Case {
     on_read: bool,
     timeout: u64,
     later: Relation,
+    /// What is served beside the Application, by the last part of its path.
+    serving: Vec<(&'static str, Value)>,
+    /// The rules, and what the commit changes.
+    expected: Expectation,
 }
 
 /// What became of it.
@@ -78,7 +88,51 @@ struct Ended {
 impl Case {
     fn of(frames: &[&str]) -> Self {
         let frames = frames.iter().map(|name| frame(name, &NAMES)).collect();
-        Self { frames, on_read: false, timeout: 600, later: Relation::Descendant }
+        let mut expected = Expectation::of_commit(NEW, REPOSITORY);
+        expected.path = Some("overlays/prod".to_owned());
+        expected.effect = ExpectedEffect::Known(Vec::new());
+        let (serving, later) = (Vec::new(), Relation::Descendant);
+        Self { frames, on_read: false, timeout: 600, later, serving, expected }
+    }
+
+    /// The frame, compared again each minute from 10:02:30 on.
+    fn compared_again(name: &str) -> Self {
+        let mut case = Self::of(&[name; 6]);
+        for (minute, frame) in case.frames.iter_mut().enumerate() {
+            frame["status"]["reconciledAt"] = json!(format!("2024-05-01T10:0{}:30Z", minute + 2));
+        }
+        case
+    }
+
+    /// With `frame` before all others.
+    fn after(mut self, frame: Value) -> Self {
+        self.frames.insert(0, frame);
+        self
+    }
+
+    fn serving(mut self, what: &'static str, answer: Value) -> Self {
+        self.serving.push((what, answer));
+        self
+    }
+
+    /// The commit changes the replicas of a Deployment, or the instances of a database, to 3.
+    fn changing(mut self, group: &str, kind: &str, name: &str, field: &str) -> Self {
+        let object = ObjectRef {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            namespace: String::new(),
+        };
+        let path = FieldPath::of_keys(&["spec", field]);
+        let field = ExpectedField { path, value: Some(json!(3)) };
+        let presence = Presence::Present(vec![field]);
+        self.expected.effect = ExpectedEffect::Known(vec![ExpectedChange { object, presence }]);
+        self
+    }
+
+    fn expecting(mut self, change: impl Fn(&mut Expectation)) -> Self {
+        change(&mut self.expected);
+        self
     }
 
     fn timeout(self, timeout: u64) -> Self {
@@ -101,10 +155,10 @@ impl Case {
     fn run(self) -> Ended {
         let script = Script::new(self.frames);
         let script = if self.on_read { script.on_read() } else { script };
+        let serve = |script: Script, (what, answer)| script.serving(what, answer);
+        let script = self.serving.into_iter().fold(script, serve);
         let server = FakeArgo::start(vec![("prod", script)]);
-        let mut expected = Expectation::of_commit(NEW, REPOSITORY);
-        expected.path = Some("overlays/prod".to_owned());
-        expected.effect = ExpectedEffect::Known(Vec::new());
+        let mut expected = self.expected;
         expected.timeout = Duration::from_secs(self.timeout);
         let history = History { later: self.later };
         let app = ApplicationRef::parse("prod");
@@ -288,6 +342,126 @@ fn an_application_that_goes_away_ends_the_wait() {
     let deleting = json!("2024-05-01T10:00:00Z");
     let ended = Case::of(&["c91-2"]).with("/metadata/deletionTimestamp", &deleting).run();
     ended.expect("application-gone", 5, &["being deleted"]);
+}
+
+fn tree(kind: &str, name: &str, health: &str) -> Value {
+    let health = json!({"status": health, "message": "it says so"});
+    json!({"nodes": [{"kind": kind, "name": name, "health": health}]})
+}
+
+fn managed(group: &str, kind: &str, name: &str, state: &Value) -> Value {
+    let state = state.to_string();
+    json!({"items": [{"group": group, "kind": kind, "name": name, "namespace": "shop",
+        "targetState": state, "liveState": state}]})
+}
+
+fn web(case: Case) -> Case {
+    let state = json!({"spec": {"replicas": 3}});
+    case.changing("apps", "Deployment", "web", "replicas")
+        .serving("managed-resources", managed("apps", "Deployment", "web", &state))
+}
+
+const DEGRADED: &str = "/status/health/status";
+
+#[test]
+fn s56_what_was_degraded_before_is_told_from_what_the_commit_broke() {
+    let before = || Case::of(&["c91-1"]).with(DEGRADED, &json!("Degraded")).frames.remove(0);
+    let degraded = || {
+        let case = web(Case::compared_again("c91-2")).with(DEGRADED, &json!("Degraded"));
+        case.serving("resource-tree", tree("CronJob", "report", "Degraded"))
+    };
+    degraded().run().expect("degraded", 5, &["CronJob/report", "it says so"]);
+    degraded().after(before()).run().expect("degraded-before", 5, &["CronJob/report"]);
+    let touched = |expected: &mut Expectation| expected.health = HealthScope::Touched;
+    degraded().after(before()).expecting(touched).run().expect_success();
+}
+
+#[test]
+fn a_closed_sync_window_is_named() {
+    let window = json!({"kind": "allow", "schedule": "0 22 * * *", "duration": "1h"});
+    let windows = json!({"assignedWindows": [window], "canSync": true});
+    let ended = Case::of(&["c90-1"]).serving("syncwindows", windows).timeout(60).run();
+    ended.expect("sync-window", 6, &["0 22 * * *"]);
+}
+
+#[test]
+fn what_differs_after_a_finished_sync_is_drift_or_has_to_be_pruned() {
+    let differing = |prune: bool| {
+        let resource = json!([{"kind": "ConfigMap", "name": "c", "namespace": "shop",
+            "status": "OutOfSync", "requiresPruning": prune}]);
+        let case = web(Case::compared_again("c91-2"));
+        case.with("/status/sync/status", &json!("OutOfSync")).with("/status/resources", &resource)
+    };
+    differing(false).run().expect("drift", 5, &["ConfigMap/c"]);
+    differing(true).run().expect("prune-needed", 5, &["ConfigMap/c"]);
+    let accepted = |expected: &mut Expectation| expected.drift = DriftRule::Accepted;
+    differing(false).expecting(accepted).run().expect_success();
+}
+
+#[test]
+fn what_is_paused_waits_for_a_person() {
+    let case = Case::compared_again("c91-2").with(DEGRADED, &json!("Suspended"));
+    let case = case.serving("resource-tree", tree("Rollout", "web", "Suspended"));
+    case.run().expect("suspended", 5, &["Rollout/web"]);
+}
+
+#[test]
+fn a_database_that_rolls_is_not_degraded_and_a_broken_one_is() {
+    let database = |phase: &str| {
+        let state = json!({"spec": {"instances": 3}, "status": {"phase": phase, "instances": 3,
+            "readyInstances": 2, "currentPrimary": "db-1", "targetPrimary": "db-2"}});
+        let group = "postgresql.cnpg.io";
+        let mut nodes = tree("Cluster", "db", "Degraded");
+        nodes["nodes"][0]["group"] = json!(group);
+        Case::compared_again("c91-2")
+            .with(DEGRADED, &json!("Degraded"))
+            .changing(group, "Cluster", "db", "instances")
+            .serving("managed-resources", managed(group, "Cluster", "db", &state))
+            .serving("resource-tree", nodes)
+    };
+    let rolling = database("Switchover in progress").run();
+    rolling.expect("not-healthy", 6, &["Switchover in progress"]);
+    database("Not enough disk space").run().expect("degraded", 5, &["Cluster/db"]);
+    let waiting = database("Waiting for user action").run();
+    waiting.expect("suspended", 5, &["Waiting for user action"]);
+    // Green in Argo CD, and not done by what it says itself.
+    let green = database("Cluster in healthy state").with(DEGRADED, &json!("Healthy")).run();
+    green.expect("not-healthy", 6, &["not all ready"]);
+}
+
+#[test]
+fn a_hydrated_application_is_judged_by_what_was_rendered() {
+    let hydrated = "0404040404040404040404040404040404040404";
+    let of = |phase: &str, dry: &str| {
+        let source = json!({"drySource": {"repoURL": "https://git.test/ops/deploy", "path":
+            "overlays/prod", "targetRevision": "main"},
+            "syncSource": {"targetBranch": "env/prod", "path": "overlays/prod"}});
+        let operation = json!({"phase": phase, "drySHA": dry, "hydratedSHA": hydrated,
+            "message": "push was refused"});
+        let last = json!({"drySHA": dry, "hydratedSHA": hydrated});
+        Case::of(&["c91-2"])
+            .with("/spec/source", &Value::Null)
+            .with("/spec/sourceHydrator", &source)
+            .with(
+                "/status/sourceHydrator",
+                &json!({"currentOperation": operation, "lastSuccessfulOperation": last}),
+            )
+            .with("/status/sync/revision", &json!(hydrated))
+            .with("/status/operationState/syncResult/revision", &json!(hydrated))
+    };
+    of("Hydrated", NEW).run().expect_success();
+    of("Hydrated", OLD).timeout(60).run().expect("commit-not-noticed", 6, &["not rendered"]);
+    of("Failed", NEW).run().expect("hydration-failed", 5, &["push was refused"]);
+}
+
+/// Nothing was ever synced here: two comparisons far enough apart have to show it.
+#[test]
+fn without_an_operation_it_lasts_by_what_is_compared() {
+    let never = |expected: &mut Expectation| expected.refresh = RefreshRule::Never;
+    let case = web(Case::compared_again("c91-2")).with("/status/operationState", &Value::Null);
+    let ended = Case { on_read: true, ..case.expecting(never) }.run();
+    ended.expect_success();
+    assert!(ended.seconds >= 1, "not at the first read");
 }
 
 /// Reads, refreshes and other calls of a quarter of an hour that brings nothing.

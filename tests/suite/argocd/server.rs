@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use overlay::argocd::Rest;
 use overlay::http::{Address, Options, Secret};
 use serde_json::{Value, json};
 
 use super::schema::Schema;
-use crate::support::scripted_http::{Answer, Asked, ScriptedHttp};
+use crate::support::scripted_http::{Answer, Asked, Piece, ScriptedHttp};
 
 /// What makes the next frame of an Application the present one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,6 +100,16 @@ fn answer(apps: &Mutex<BTreeMap<String, (Script, usize)>>, asked: &Asked) -> Ans
         return error(401, 16, "no session information");
     }
     let (path, query) = asked.target.split_once('?').unwrap_or((&asked.target, ""));
+    if path == "/api/v1/stream/applications" {
+        // One event, and a proxy that cuts the stream.
+        return Answer::raw(vec![
+            Piece::Bytes(
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"result\":{}}\n"
+                    .to_vec(),
+            ),
+            Piece::Pause(Duration::from_millis(500)),
+        ]);
+    }
     let Some(path) = path.strip_prefix("/api/v1/applications") else {
         return error(404, 5, "not found");
     };
