@@ -16,6 +16,7 @@ pub(super) fn resolve(change: &SetFields, context: &Context<'_>) -> Result<Resol
     for (query, value) in &change.fields {
         let path = path_of_field(&resource.node, query).map_err(|e| no_field(resource, &e))?;
         check_identity(resource, &path)?;
+        check_text(resource, &path, value.as_ref())?;
         let value = value.as_ref().map(|value| typed(resource, &path, value));
         resolved.wishes.push(Wish { resource: resource.current_id(), path, value });
     }
@@ -48,6 +49,21 @@ fn check_identity(resource: &Resource, path: &FieldPath) -> Result<(), LeverErro
         return Err(LeverError::new(LeverErrorKind::NotAllowed, message));
     }
     Ok(())
+}
+
+/// Kustomize fails on some control characters and a terminal obeys others: none is written, line breaks and tabs apart.
+fn check_text(
+    resource: &Resource,
+    path: &FieldPath,
+    value: Option<&Json>,
+) -> Result<(), LeverError> {
+    let text = value.and_then(Json::as_str).unwrap_or_default();
+    let Some(control) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) else {
+        return Ok(());
+    };
+    let (kind, name, code) = (resource.kind(), resource.name(), u32::from(control));
+    let message = format!("{kind}/{name}: {path} would hold the control character U+{code:04X}");
+    Err(LeverError::new(LeverErrorKind::NotAllowed, message))
 }
 
 /// The value in the type of the field: that of the value rendered today; text where Kubernetes takes

@@ -2,7 +2,7 @@
 //! that is more than one resource.
 
 use super::Scene;
-use super::statement::{Spot, SpotKind};
+use super::statement::{Spot, SpotKind, field_of};
 use crate::kustomize::types::{Kustomization, Patch};
 use crate::kustomize::{Origin, read, select_targets, source_tree};
 use crate::plan::layer::data_of;
@@ -153,7 +153,7 @@ impl Reader<'_> {
         for step in &path.steps {
             let from = self.tree.target(id);
             id = match step {
-                crate::yaml::Step::Key(key) => self.tree.value_of(from, key)?,
+                crate::yaml::Step::Key(key) => field_of(self.tree, from, key)?,
                 crate::yaml::Step::Index(index) => *self.tree.items(from).get(*index)?,
                 crate::yaml::Step::Item { .. } => return None,
             };

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use super::error::PlanError;
 use super::later::read_later;
-use super::write::{Placement, PlacementKind, Plan};
+use super::write::{Placement, PlacementKind, Plan, open};
 use crate::change::Wish;
 use crate::edit::{FileEdit, TextEdit};
 use crate::kustomize::{FieldPath, Rendered, Resource, ResourceId};
@@ -208,6 +208,8 @@ impl Placer<'_> {
             if self.is_so(wish) {
                 continue;
             }
+            // Kustomize reads the first document of its file alone.
+            open(self.file, self.texts.get(self.file).map_or("", |text| text))?;
             if !self.edit_in_place(wish)? {
                 left.push(wish.clone());
             }
@@ -249,7 +251,7 @@ impl Placer<'_> {
             let text = &self.texts[&spot.file];
             let edited = match write::set_at(text, &spot, wish.value.as_ref()) {
                 Ok(texts) => texts,
-                Err(error) if owner == Some(spot.place()) && error.is_shared() => {
+                Err(error) if error.is_of_form() && is_in(&owner, &spot.file) => {
                     return Err(error.into());
                 }
                 Err(_) => continue,
@@ -374,6 +376,12 @@ impl Placer<'_> {
         let what = written.wish.shown();
         Placement { file: file.to_owned(), line, kind: written.kind, what }
     }
+}
+
+/// Whether the field is decided in `file`: with a key twice, or one before its colon on a line of its own, the line
+/// of the statement is not that of the value.
+fn is_in(owner: &Option<(String, u32)>, file: &str) -> bool {
+    owner.as_ref().is_some_and(|(owner, _)| owner == file)
 }
 
 fn shadowed_note(wish: &Wish, spot: &statement::Spot, owner: &(String, u32)) -> Note {

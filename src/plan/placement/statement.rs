@@ -2,6 +2,7 @@
 //! of patches, fields of resource files.
 
 use super::Scene;
+use super::candidate::is_replicas;
 use super::entry::{Entry, entries};
 use super::pointer::{pointer, tokens};
 use crate::kustomize::{FieldPath, Resource, Step};
@@ -174,16 +175,19 @@ impl Finder<'_> {
     }
 
     fn in_replicas(&self) -> Vec<Spot> {
+        if !is_replicas(self.path) {
+            return Vec::new();
+        }
         let Some(text) = self.scene.texts.get(self.scene.file) else { return Vec::new() };
         let Ok(tree) = parse(text) else { return Vec::new() };
         let Some(root) = tree.roots().first() else { return Vec::new() };
-        let Some(list) = tree.value_of(*root, "replicas") else { return Vec::new() };
+        let Some(list) = field_of(&tree, *root, "replicas") else { return Vec::new() };
         let names: Vec<_> = self.scene.resource.all_ids().into_iter().map(|id| id.name).collect();
         let mut spots = Vec::new();
         for (index, entry) in tree.items(tree.target(list)).iter().enumerate() {
-            let name = tree.value_of(*entry, "name").and_then(|id| tree.node(id).scalar());
+            let name = field_of(&tree, *entry, "name").and_then(|id| tree.node(id).scalar());
             let is_its = name.is_some_and(|name| names.iter().any(|own| **own == *name));
-            if let (true, Some(count)) = (is_its, tree.value_of(*entry, "count")) {
+            if let (true, Some(count)) = (is_its, field_of(&tree, *entry, "count")) {
                 let path = Path::kustomization().key("replicas").index(index).key("count");
                 let line = tree.node(*entry).line;
                 let spot = spot(self.scene.file, &tree, count, path, SpotKind::Replicas);
@@ -200,6 +204,13 @@ impl Finder<'_> {
         let place = node.and_then(|node| self.scene.rendered.place(node.origin));
         place == Some((self.scene.file, line))
     }
+}
+
+/// The value of a field of a kustomization, whose keys are read without regard to case; the last of several counts.
+pub(super) fn field_of(tree: &Tree<'_>, map: NodeId, key: &str) -> Option<NodeId> {
+    let is_it = |id: NodeId| tree.node(id).scalar().is_some_and(|k| k.eq_ignore_ascii_case(key));
+    let mut found = tree.pairs(tree.target(map)).filter(|(id, _)| is_it(*id));
+    found.next_back().map(|(_, value)| value)
 }
 
 fn spot(file: &str, tree: &Tree<'_>, id: NodeId, outer: Path, kind: SpotKind) -> Spot {

@@ -20,10 +20,18 @@ pub(super) enum WriteError {
 }
 
 impl WriteError {
-    /// Whether the value is one that others share by an anchor.
-    pub(super) fn is_shared(&self) -> bool {
+    /// Whether the statement has a form that is never edited, so that a second one beside it would hide it: a value
+    /// that others share, a key twice, an explicit tag or key.
+    pub(super) fn is_of_form(&self) -> bool {
         let Self::Refused(refusal) = self else { return false };
-        matches!(refusal.reason, Reason::Alias(_) | Reason::Anchor { .. })
+        matches!(
+            refusal.reason,
+            Reason::Alias(_)
+                | Reason::Anchor { .. }
+                | Reason::DuplicateKey { .. }
+                | Reason::ExplicitKey
+                | Reason::Tag(_)
+        )
     }
 }
 
