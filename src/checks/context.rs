@@ -10,6 +10,7 @@ use super::model::budget::Budget;
 use super::model::claim::Claim;
 use super::model::cluster::Cluster;
 use super::model::container::Container;
+use super::model::image_use::{ImageUse, image_uses};
 use super::model::reference::Makers;
 use super::model::selector::{Labels, labels_at};
 use super::model::workload::Workload;
@@ -51,6 +52,8 @@ pub struct Context<'a> {
     pub claims: Vec<Claim<'a>>,
     /// Who makes ConfigMaps and Secrets.
     pub makers: Makers<'a>,
+    /// The images that containers and operators run.
+    pub images: Vec<ImageUse<'a>>,
     /// Objects that except themselves from checks by annotations.
     pub excepting: Vec<&'a Resource>,
     guards: Vec<Vec<usize>>,
@@ -83,6 +86,7 @@ impl<'a> Context<'a> {
             clusters: resources.iter().filter_map(Cluster::new).collect(),
             claims: resources.iter().filter_map(Claim::new).collect(),
             makers: Makers::of(resources),
+            images: image_uses(resources),
             excepting: resources.iter().filter(|resource| excepts_itself(resource)).collect(),
             services: Services::of(resources),
             config_maps: resources.iter().rev().filter_map(config_map).collect(),

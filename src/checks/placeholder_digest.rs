@@ -2,7 +2,6 @@
 
 use super::context::Context;
 use super::finding::{Finding, Severity};
-use super::model::image_use::image_uses;
 use super::{Check, CheckId};
 use crate::image::{Digest, Split};
 
@@ -11,7 +10,7 @@ pub(super) const CHECK: Check =
 
 fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for image in image_uses(&context.overlay.rendered.resources) {
+    for image in &context.images {
         if !Digest::is_placeholder(Split::parse(image.text).digest) {
             continue;
         }

@@ -29,6 +29,12 @@ impl FieldPath {
         Self(keys.iter().map(|key| Step::Key(Text::from(*key))).collect())
     }
 
+    /// The path of these steps, from the root.
+    #[must_use]
+    pub fn of_steps(steps: &[Step]) -> Self {
+        Self(steps.to_vec())
+    }
+
     /// The steps, from the root.
     #[must_use]
     pub fn steps(&self) -> &[Step] {

@@ -102,12 +102,14 @@ pub fn find_image_uses(resources: &[Resource], flags: &[String]) -> Vec<ImageUse
         if resource.kind() == "CustomResourceDefinition" {
             continue;
         }
-        let mut search = Search { resource: resource.current_id(), flags, uses: &mut uses };
-        let Some(root) = resource.node.as_map() else { continue };
+        let node = &resource.node;
+        let (resource, path) = (resource.current_id(), Vec::new());
+        let mut search = Search { resource, flags, path, uses: &mut uses };
+        let Some(root) = node.as_map() else { continue };
         for entry in root.entries() {
             let key = &entry.key.text;
             if !matches!(key.as_ref(), "metadata" | "data" | "stringData" | "binaryData") {
-                search.field(key, &entry.value, &FieldPath::default());
+                search.field(key, &entry.value);
             }
         }
     }
@@ -117,68 +119,91 @@ pub fn find_image_uses(resources: &[Resource], flags: &[String]) -> Vec<ImageUse
 struct Search<'a> {
     resource: ResourceId,
     flags: &'a [String],
+    /// Where the search is.
+    path: Vec<Step>,
     uses: &'a mut Vec<ImageUse>,
 }
 
 impl Search<'_> {
-    fn field(&mut self, key: &Text, value: &Node, parent: &FieldPath) {
-        let path = parent.child(Step::Key(Text::clone(key)));
+    /// Searches one step further down.
+    fn within(&mut self, step: Step, search: impl FnOnce(&mut Self)) {
+        self.path.push(step);
+        search(self);
+        self.path.pop();
+    }
+
+    fn field(&mut self, key: &Text, value: &Node) {
+        self.within(Step::Key(Text::clone(key)), |here| here.value_of(key, value));
+    }
+
+    fn value_of(&mut self, key: &Text, value: &Node) {
         match (&value.value, key.as_ref()) {
             (Value::Seq(items), "containers" | "initContainers") => {
-                self.containers(items, &path, &UseKind::Container);
+                self.containers(items, &UseKind::Container);
             }
             (Value::Seq(items), "ephemeralContainers") => {
-                self.containers(items, &path, &UseKind::Ephemeral);
+                self.containers(items, &UseKind::Ephemeral);
             }
             (Value::Map(map), "image") if map.get("reference").is_some() => {
-                self.map(map, &path);
+                self.map(map);
                 let reference = map.get("reference").filter(|value| is_plausible(value));
-                let path = path.child(Step::Key("reference".into()));
-                self.add(path, UseKind::Field, None, reference.and_then(Node::as_str));
+                let text = reference.and_then(Node::as_str);
+                let step = Step::Key("reference".into());
+                self.within(step, |here| here.add(UseKind::Field, None, text));
             }
             (Value::Scalar(_), _) if is_image_key(key) && is_plausible(value) => {
-                self.add(path, UseKind::Field, None, value.as_str());
+                self.add(UseKind::Field, None, value.as_str());
             }
-            _ => self.below(value, &path),
+            _ => self.below(value),
         }
     }
 
-    fn below(&mut self, value: &Node, path: &FieldPath) {
+    fn below(&mut self, value: &Node) {
         match &value.value {
             Value::Scalar(_) => {}
-            Value::Map(map) => self.map(map, path),
+            Value::Map(map) => self.map(map),
+            Value::Seq(items) if items.iter().all(|item| item.as_scalar().is_some()) => {}
             Value::Seq(items) => {
                 for (step, item) in item_steps(items).into_iter().zip(items) {
-                    self.below(item, &path.child(step));
+                    self.within(step, |here| here.below(item));
                 }
             }
         }
     }
 
-    fn map(&mut self, map: &Map, path: &FieldPath) {
+    fn map(&mut self, map: &Map) {
         for entry in map.entries() {
-            self.field(&entry.key.text, &entry.value, path);
+            self.field(&entry.key.text, &entry.value);
         }
     }
 
-    fn containers(&mut self, items: &[Node], path: &FieldPath, kind: &UseKind) {
+    fn containers(&mut self, items: &[Node], kind: &UseKind) {
         for (step, item) in item_steps(items).into_iter().zip(items) {
-            let path = path.child(step);
             let Some(map) = item.as_map() else { continue };
-            let name = map.get("name").and_then(Node::as_text).cloned();
-            for entry in map.entries() {
-                let key = &entry.key.text;
-                let here = path.child(Step::Key(Text::clone(key)));
-                match key.as_ref() {
-                    "image" => self.add(here, kind.clone(), name.as_ref(), entry.value.as_str()),
-                    "args" | "command" => self.arguments(&entry.value, &here, name.as_ref()),
-                    _ => self.field(key, &entry.value, &path),
+            self.within(step, |here| here.container(map, kind));
+        }
+    }
+
+    fn container(&mut self, map: &Map, kind: &UseKind) {
+        let name = map.get("name").and_then(Node::as_text).cloned();
+        for entry in map.entries() {
+            let key = &entry.key.text;
+            let step = || Step::Key(Text::clone(key));
+            let value = &entry.value;
+            match key.as_ref() {
+                "image" => {
+                    let text = value.as_str();
+                    self.within(step(), |here| here.add(kind.clone(), name.as_ref(), text));
                 }
+                "args" | "command" => {
+                    self.within(step(), |here| here.arguments(value, name.as_ref()));
+                }
+                _ => self.field(key, value),
             }
         }
     }
 
-    fn arguments(&mut self, value: &Node, path: &FieldPath, container: Option<&Text>) {
+    fn arguments(&mut self, value: &Node, container: Option<&Text>) {
         let words: Vec<&str> = value
             .as_seq()
             .unwrap_or_default()
@@ -202,7 +227,7 @@ impl Search<'_> {
             };
             let prefix = if inline.is_some() { format!("{flag}=") } else { String::new() };
             let kind = UseKind::Argument { flag: flag.into(), prefix: prefix.into() };
-            self.add(path.child(Step::Index(at)), kind, container, Some(reference));
+            self.within(Step::Index(at), |here| here.add(kind, container, Some(reference)));
         }
     }
 
@@ -212,15 +237,10 @@ impl Search<'_> {
         word.starts_with('-') && (named || name.to_ascii_lowercase().ends_with("image"))
     }
 
-    fn add(
-        &mut self,
-        path: FieldPath,
-        kind: UseKind,
-        container: Option<&Text>,
-        reference: Option<&str>,
-    ) {
+    /// Adds the place where the search is.
+    fn add(&mut self, kind: UseKind, container: Option<&Text>, reference: Option<&str>) {
         let Some(reference) = reference.filter(|text| !text.is_empty()) else { return };
-        let resource = self.resource.clone();
+        let (resource, path) = (self.resource.clone(), FieldPath::of_steps(&self.path));
         let (container, reference) = (container.cloned(), reference.into());
         let (arriving, entry_names) = (None, Vec::new());
         self.uses.push(ImageUse {

@@ -180,6 +180,14 @@ impl SourceTree {
         Ok(tree)
     }
 
+    /// An empty tree of the same version, which shares what that has read.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        let table = self.shared.as_ref().map(|shared| shared.file_table()).unwrap_or_default();
+        let (remotes, shared) = (Arc::clone(&self.remotes), self.shared.clone());
+        Self { remotes, table, shared, ..Self::default() }
+    }
+
     /// Loads what another overlay reaches too, so that one tree serves both.
     ///
     /// # Errors

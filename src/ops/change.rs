@@ -126,7 +126,8 @@ pub(crate) fn run_change(
     write: Write,
 ) -> Result<ChangeReport, Error> {
     let Proven { mut overlays, texts } = prove_change(context, files, editable, change)?;
-    reach::note_users(files, editable, &mut overlays)?;
+    let beside = editable.first().map(|first| first.tree.beside()).unwrap_or_default();
+    reach::note_users(beside, files, editable, &mut overlays)?;
     if write == Write::Files && !texts.is_empty() {
         write_texts(files.root(), &texts)?;
         context.say(|| {

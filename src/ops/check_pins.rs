@@ -31,26 +31,47 @@ pub(crate) fn check_pins(
     editable: &[Editable],
     flags: &[String],
 ) -> Result<Report, Error> {
-    let mut overlays = Vec::new();
+    let all = context.for_each_of(editable, |overlay| check_one(context, files, overlay, flags))?;
+    let mut overlays = Vec::with_capacity(all.len());
     let mut text = Text::default();
     let mut seen = Seen::default();
-    for overlay in editable {
-        let overlay = LoadedOverlay::load(files, overlay, context)?;
-        let uses = find_uses(&overlay, &read_entries(&overlay)?, flags)?;
-        let unpinned: Vec<&ImageUse> = uses.iter().filter(|place| is_floating(place)).collect();
-        seen.floating += unpinned.len();
-        seen.unknown.extend(overlay.unknown.iter().cloned());
-        describe(&overlay, &unpinned, uses.len(), &mut text);
-        overlays.push(json!({
-            "path": overlay.path,
-            "status": status(&overlay, &unpinned),
-            "unknown": overlay.unknown,
-            "unpinned": unpinned.iter().map(|place| to_json(place)).collect::<Vec<_>>(),
-        }));
+    for one in all {
+        overlays.push(one.entry);
+        text.append(one.text);
+        seen.floating += one.seen.floating;
+        seen.unknown.extend(one.seen.unknown);
     }
     let mut report = Report::unchanged("pin", json!({ "overlays": overlays }), text);
     report.error = seen.verdict();
     Ok(report)
+}
+
+/// One overlay.
+struct Checked {
+    seen: Seen,
+    entry: serde_json::Value,
+    text: Text,
+}
+
+fn check_one(
+    context: &Context,
+    files: &DiskFiles,
+    overlay: &Editable,
+    flags: &[String],
+) -> Result<Checked, Error> {
+    let overlay = LoadedOverlay::load(files, overlay, context)?;
+    let uses = find_uses(&overlay, &read_entries(&overlay)?, flags)?;
+    let unpinned: Vec<&ImageUse> = uses.iter().filter(|place| is_floating(place)).collect();
+    let mut text = Text::default();
+    describe(&overlay, &unpinned, uses.len(), &mut text);
+    let entry = json!({
+        "path": overlay.path,
+        "status": status(&overlay, &unpinned),
+        "unknown": overlay.unknown,
+        "unpinned": unpinned.iter().map(|place| to_json(place)).collect::<Vec<_>>(),
+    });
+    let seen = Seen { floating: unpinned.len(), unknown: overlay.unknown.clone() };
+    Ok(Checked { seen, entry, text })
 }
 
 impl Seen {

@@ -9,6 +9,7 @@ use super::overlay::LoadedOverlay;
 use super::preflight::Editable;
 #[cfg(feature = "registry")]
 use super::registry_checks::ask_about;
+use super::version::Version;
 use crate::error::Error;
 #[cfg(feature = "registry")]
 use crate::error::codes;
@@ -24,13 +25,15 @@ use crate::report::{Report, Style, Text};
 /// Where an overlay is not found or does not build.
 pub fn run(context: &Context, overlays: &[OsString], flags: &[String]) -> Result<Report, Error> {
     let (files, located) = context.locate(overlays)?;
-    let mut seen = Vec::new();
-    for overlay in located {
-        let overlay = Editable::load(context, &files, overlay)?;
+    let version = Version::new(context, &files);
+    let seen = context.for_each_of(&located, |located| {
+        let overlay = Editable::load(&version, located.clone())?;
         let overlay = LoadedOverlay::load(&files, &overlay, context)?;
         let images = used_images(&overlay, flags);
-        seen.push((overlay.path.clone(), overlay.unknown.clone(), images));
-    }
+        Ok((overlay.path.clone(), overlay.unknown.clone(), images))
+    })?;
+    #[cfg(feature = "registry")]
+    let mut seen = seen;
     #[cfg(feature = "registry")]
     let error = ask_registries(context, &mut seen);
     #[cfg(not(feature = "registry"))]

@@ -19,7 +19,7 @@ use crate::report::list::{Listed, ListedKind, Listing};
 pub fn run(context: &Context, directories: &[OsString]) -> Result<Report, Error> {
     let (files, below) = context.locate_directories(directories)?;
     let found = discover::find_kustomizations(files.root())?;
-    let graph = Graph::load(&files, &found.directories)?;
+    let graph = Graph::load(SourceTree::default(), &files, &found.directories)?;
     let is_listed =
         |path: &str| below.iter().any(|top| top.is_empty() || path == top || is_below(path, top));
     let listing = Listing { overlays: graph.listed(is_listed), skipped: found.skipped };
@@ -32,7 +32,8 @@ pub fn run(context: &Context, directories: &[OsString]) -> Result<Report, Error>
 /// Where the boundary holds too much to look through.
 pub(super) fn overlays_using(files: &DiskFiles, directory: &str) -> Result<Vec<String>, Error> {
     let found = discover::find_kustomizations(files.root())?;
-    let tops = Graph::load(files, &found.directories)?.tops_using(directory);
+    let graph = Graph::load(SourceTree::default(), files, &found.directories)?;
+    let tops = graph.tops_using(directory);
     Ok(tops.iter().map(|top| discover::shown_directory(top)).collect())
 }
 
@@ -43,16 +44,17 @@ const MOST_SEARCHED: usize = 5_000;
 pub(super) struct Users(Graph);
 
 impl Users {
-    /// Looks through the boundary; `None` where it holds more than [`MOST_SEARCHED`] kustomizations.
+    /// Looks through the boundary; `None` where it holds more than [`MOST_SEARCHED`] kustomizations, or
+    /// more files than a tree may have. `tree` is empty, and may share what was read of these files.
     ///
     /// # Errors
     /// Where a directory cannot be read.
-    pub(super) fn load(files: &DiskFiles) -> Result<Option<Self>, Error> {
+    pub(super) fn load(tree: SourceTree, files: &DiskFiles) -> Result<Option<Self>, Error> {
         let found = discover::find_kustomizations(files.root())?;
         if found.directories.len() > MOST_SEARCHED {
             return Ok(None);
         }
-        Ok(Some(Self(Graph::load(files, &found.directories)?)))
+        Ok(Graph::load(tree, files, &found.directories).ok().map(Self))
     }
 
     /// The directories that build on `directory`, at any distance.
@@ -88,8 +90,11 @@ struct Vertex {
 }
 
 impl Graph {
-    fn load(files: &DiskFiles, directories: &[String]) -> Result<Self, Error> {
-        let mut tree = SourceTree::default();
+    fn load(
+        mut tree: SourceTree,
+        files: &DiskFiles,
+        directories: &[String],
+    ) -> Result<Self, Error> {
         for directory in directories {
             tree.add_overlay(files, directory)?;
         }

@@ -95,6 +95,9 @@ impl<'a> LoadedOverlay<'a> {
     /// # Errors
     /// As the renderer; files that the overlay does not reach have no influence.
     pub(crate) fn render_with(&self, edits: &[(String, String)]) -> Result<Rendered, Error> {
+        if edits.is_empty() && self.without == Without::Nothing {
+            return Ok(self.context.render(&self.tree, self.tree.overlay())?.rendered);
+        }
         Ok(self.build_with(edits)?.1)
     }
 
@@ -139,8 +142,8 @@ impl<'a> LoadedOverlay<'a> {
     /// # Errors
     /// As [`LoadedOverlay::render_with`].
     pub(crate) fn render_layer(&self) -> Result<(Rendered, Rendered), Error> {
-        let arriving = self.render_text(layer::before_images(&self.text))?;
-        Ok((arriving, self.render_text(layer::with_probe(&self.text))?))
+        let probes = layer::probes(&self.text).map_err(|error| self.broken(error))?;
+        Ok((self.render_as(probes.before)?, self.render_as(probes.probed)?))
     }
 
     /// What it renders with `text` as its kustomization file.
@@ -148,10 +151,15 @@ impl<'a> LoadedOverlay<'a> {
     /// # Errors
     /// As [`LoadedOverlay::render_with`], and the error of making the text.
     pub(crate) fn render_text(&self, text: Result<String, YamlError>) -> Result<Rendered, Error> {
-        let text = text.map_err(|error| {
-            let place = Location::at(self.file.clone(), error.line as usize, error.column as usize);
-            Error::new(codes::BUILD_BROKEN, error.message).at(place)
-        })?;
+        self.render_as(text.map_err(|error| self.broken(error))?)
+    }
+
+    fn broken(&self, error: YamlError) -> Error {
+        let place = Location::at(self.file.clone(), error.line as usize, error.column as usize);
+        Error::new(codes::BUILD_BROKEN, error.message).at(place)
+    }
+
+    fn render_as(&self, text: String) -> Result<Rendered, Error> {
         if self.without == Without::Everything {
             return Ok(Rendered::default());
         }

@@ -24,8 +24,8 @@ impl Editable {
     ///
     /// # Errors
     /// Where it cannot be read.
-    pub fn load(context: &Context, files: &dyn Files, located: Located) -> Result<Self, Error> {
-        let tree = context.load(files, &located.directory)?;
+    pub(crate) fn load(version: &Version<'_>, located: Located) -> Result<Self, Error> {
+        let tree = version.load(&located.directory)?;
         Ok(Self { located, tree })
     }
 }

@@ -8,6 +8,7 @@ use super::Context;
 use super::input::hint_for_directory;
 use super::overlay::LoadedOverlay;
 use super::preflight::Editable;
+use super::version::Version;
 use crate::error::{Error, codes};
 use crate::hint;
 use crate::kustomize::node::{Node, Value};
@@ -42,28 +43,38 @@ pub fn run(context: &Context, request: &ShowRequest) -> Result<Report, Error> {
         Error::new(codes::USAGE, message)
     };
     let name = ResourceName::parse(&request.name).ok_or_else(malformed)?;
-    let mut shown = Vec::new();
-    for overlay in located {
-        let overlay = Editable::load(context, &files, overlay)?;
+    let version = Version::new(context, &files);
+    let shown = context.for_each_of(&located, |located| {
+        let overlay = Editable::load(&version, located.clone())?;
         let overlay = LoadedOverlay::load(&files, &overlay, context)?;
-        let rendered = &overlay.before;
-        let field = request.field.as_deref().unwrap_or_default();
-        let resource = one_resource(&name, request, &rendered.resources)
-            .map_err(|error| hint_for_directory(&context.cwd, &request.name, error))?;
-        let (path, node) = query_field(&resource.node, field)
-            .map_err(|error| field_error(&request.name, error))?;
-        let decided_by = overlay.owner_of(node.origin);
-        shown.push(ShownField {
-            overlay: overlay.path.clone(),
-            resource: resource.current_id(),
-            path: path.to_string(),
-            value: node_to_json(node),
-            text: shown_value(rendered, resource, field, node)?,
-            shadowed: shadowed(&overlay, resource, (field, &path), decided_by.as_ref()),
-            decided_by,
-        });
-    }
+        shown_field(context, &overlay, &name, request)
+    })?;
     Ok(report(&shown))
+}
+
+/// The field in one overlay.
+fn shown_field(
+    context: &Context,
+    overlay: &LoadedOverlay<'_>,
+    name: &ResourceName,
+    request: &ShowRequest,
+) -> Result<ShownField, Error> {
+    let rendered = &overlay.before;
+    let field = request.field.as_deref().unwrap_or_default();
+    let resource = one_resource(name, request, &rendered.resources)
+        .map_err(|error| hint_for_directory(&context.cwd, &request.name, error))?;
+    let (path, node) =
+        query_field(&resource.node, field).map_err(|error| field_error(&request.name, error))?;
+    let decided_by = overlay.owner_of(node.origin);
+    Ok(ShownField {
+        overlay: overlay.path.clone(),
+        resource: resource.current_id(),
+        path: path.to_string(),
+        value: node_to_json(node),
+        text: shown_value(rendered, resource, field, node)?,
+        shadowed: shadowed(overlay, resource, (field, &path), decided_by.as_ref()),
+        decided_by,
+    })
 }
 
 /// A resource as YAML, a scalar as its text, any other value as JSON.

@@ -17,23 +17,30 @@ const LATER_FIELDS: [&str; 5] = ["images", "replacements", "transformers", "vali
 /// The name of an entry that matches nothing: a file of nothing but images is no valid one without a field.
 const NOTHING: &str = "overlay[.]invalid/nothing";
 
-/// The kustomization `text` without what its `images:` do and what acts after them.
-///
-/// # Errors
-/// [`YamlError`] for a text that is no YAML.
-pub fn before_images(text: &str) -> Result<String, YamlError> {
-    let keep = |key: &str, value| (!is_one_of(&LATER_FIELDS, key)).then_some(value);
-    rewrite(text, &keep, vec![("images", json!([{"name": NOTHING}]))])
+/// A kustomization at its `images:` layer, twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probes {
+    /// Without what its `images:` do and what acts after them.
+    pub before: String,
+    /// The same, with an entry that turns every image it reaches into [`PROBE`].
+    pub probed: String,
 }
 
-/// As [`before_images`], with an entry that turns every image it reaches into [`PROBE`].
+/// The kustomization `text` at its `images:` layer.
 ///
 /// # Errors
 /// [`YamlError`] for a text that is no YAML.
-pub fn with_probe(text: &str) -> Result<String, YamlError> {
-    let probe = json!([{"name": ".*", "newName": PROBE, "newTag": "0"}]);
-    let keep = |key: &str, value| (!is_one_of(&LATER_FIELDS, key)).then_some(value);
-    rewrite(text, &keep, vec![("images", probe)])
+pub fn probes(text: &str) -> Result<Probes, YamlError> {
+    let mut fields = fields_of(text)?;
+    fields.retain(|key, _| !is_one_of(&LATER_FIELDS, key));
+    let mut with = |images: Json| {
+        fields.insert("images".to_owned(), images);
+        serde_json::to_string(&fields).unwrap_or_default()
+    };
+    Ok(Probes {
+        before: with(json!([{"name": NOTHING}])),
+        probed: with(json!([{"name": ".*", "newName": PROBE, "newTag": "0"}])),
+    })
 }
 
 /// The kustomization `text` without its patches.
@@ -56,12 +63,9 @@ pub const PROBE_DIGEST: &str =
 /// [`YamlError`] for a text that is no YAML.
 pub fn with_digest_probe(text: &str) -> Result<String, YamlError> {
     let probe = json!({"name": ".*", "digest": PROBE_DIGEST});
-    let mut entries = Vec::new();
-    let tree = parse(text)?;
-    if let Some(Json::Object(fields)) = tree.roots().first().map(|root| to_json(&tree, *root)) {
-        let images = fields.into_iter().filter(|(key, _)| is_one_of(&["images"], key));
-        entries = images.filter_map(|(_, value)| value.as_array().cloned()).flatten().collect();
-    }
+    let images = fields_of(text)?.into_iter().filter(|(key, _)| is_one_of(&["images"], key));
+    let images = images.filter_map(|(_, value)| value.as_array().cloned());
+    let mut entries: Vec<Json> = images.flatten().collect();
     entries.push(probe);
     let keep = |key: &str, value| (!is_one_of(&["images"], key)).then_some(value);
     rewrite(text, &keep, vec![("images", Json::Array(entries))])
@@ -77,16 +81,23 @@ pub fn rewrite(
     change: &dyn Fn(&str, Json) -> Option<Json>,
     added: Vec<(&str, Json)>,
 ) -> Result<String, YamlError> {
-    let tree = parse(text)?;
-    let root = tree.roots().first().map_or(Json::Null, |root| to_json(&tree, *root));
     let mut fields = Map::new();
-    for (key, value) in root.as_object().cloned().unwrap_or_default() {
+    for (key, value) in fields_of(text)? {
         if let Some(value) = change(&key, value) {
             fields.insert(key, value);
         }
     }
     fields.extend(added.into_iter().map(|(key, value)| (key.to_owned(), value)));
     Ok(Json::Object(fields).to_string())
+}
+
+/// The fields of a kustomization; none of a text that is no mapping.
+fn fields_of(text: &str) -> Result<Map<String, Json>, YamlError> {
+    let tree = parse(text)?;
+    match tree.roots().first().map(|root| to_json(&tree, *root)) {
+        Some(Json::Object(fields)) => Ok(fields),
+        _ => Ok(Map::new()),
+    }
 }
 
 fn is_one_of(fields: &[&str], key: &str) -> bool {
@@ -168,7 +179,7 @@ mod tests {
     fn what_acts_at_the_layer_or_later_goes() {
         let text = "resources: [a]\nIMAGES: []\nreplacements: []\nnamespace: \"1\"\n";
         assert_eq!(
-            json(&before_images(text).unwrap()),
+            json(&probes(text).unwrap().before),
             json!({"resources": ["a"], "namespace": "1", "images": [{"name": NOTHING}]})
         );
     }
@@ -178,7 +189,7 @@ mod tests {
         let text = "images:\n- newTag: &v \"1.3\"\nlabels:\n- pairs: {a: *v}\n- &p {x: 1}\n- {<<: *p, y: 2}\n";
         let expected = json!({"labels": [{"pairs": {"a": "1.3"}}, {"x": 1}, {"y": 2, "x": 1}],
             "images": [{"name": NOTHING}]});
-        assert_eq!(json(&before_images(text).unwrap()), expected);
+        assert_eq!(json(&probes(text).unwrap().before), expected);
     }
 
     #[test]
@@ -186,12 +197,12 @@ mod tests {
         let text = "a: on\nb: 0x10\nc: 1.5\nd: ~\ne: 'on'\nf: {}\ng: []\n";
         let expected = json!({"a": true, "b": 16, "c": 1.5, "d": null, "e": "on", "f": {}, "g": [],
             "images": [{"name": NOTHING}]});
-        assert_eq!(json(&before_images(text).unwrap()), expected);
+        assert_eq!(json(&probes(text).unwrap().before), expected);
     }
 
     #[test]
     fn the_probe_is_one_entry_for_everything() {
-        let probed = json(&with_probe("images: [{name: a}]\n").unwrap());
+        let probed = json(&probes("images: [{name: a}]\n").unwrap().probed);
         assert_eq!(probed["images"][0]["name"], ".*");
         assert_eq!(probed["images"].as_array().unwrap().len(), 1);
     }

@@ -1,6 +1,6 @@
 //! The difference of two renders, by resource and field.
 
-use crate::kustomize::node::{Node, Scalar, Tag, Text, Value};
+use crate::kustomize::node::{Entry, Node, Scalar, Tag, Text, Value};
 use crate::kustomize::{FieldPath, Resource, ResourceId, Step, item_steps};
 use serde_json::Value as Json;
 use std::collections::{HashMap, HashSet};
@@ -90,6 +90,11 @@ struct Diff<'a> {
 
 impl Diff<'_> {
     fn values(&mut self, before: Option<&Node>, after: Option<&Node>, path: &FieldPath) {
+        if let (Some(before), Some(after)) = (before, after)
+            && is_same(before, after)
+        {
+            return;
+        }
         match (before.map(|n| &n.value), after.map(|n| &n.value)) {
             (Some(Value::Map(_)), Some(Value::Map(_))) => self.maps(before, after, path),
             (Some(Value::Seq(a)), Some(Value::Seq(b))) => self.lists(a, b, path),
@@ -151,6 +156,24 @@ impl Diff<'_> {
             before: before.map(node_to_json),
             after: after.map(node_to_json),
         });
+    }
+}
+
+/// Whether all of it is as it was, which is so for most of a render: seen without making a path to every value. What
+/// differs in no more than the order of its keys is looked at again.
+fn is_same(before: &Node, after: &Node) -> bool {
+    match (&before.value, &after.value) {
+        (Value::Scalar(a), Value::Scalar(b)) => is_equal(a, b),
+        (Value::Seq(a), Value::Seq(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            let (a, b) = (a.entries(), b.entries());
+            let is_same =
+                |(a, b): (&Entry, &Entry)| a.key.text == b.key.text && is_same(&a.value, &b.value);
+            a.len() == b.len() && a.iter().zip(b).all(is_same)
+        }
+        _ => false,
     }
 }
 

@@ -89,6 +89,10 @@ impl TransformerConfig {
         &mut self,
         incoming: &NameReferences,
     ) -> Result<(), ConflictingFieldSpecs> {
+        if incoming.is_empty() && !self.name_reference.is_empty() {
+            // They are in order already; a copy of the whole table would be made for nothing.
+            return Ok(());
+        }
         match (&self.name_reference[..], incoming) {
             ([], Cow::Borrowed(table)) => {
                 self.name_reference = Cow::Borrowed(table);
@@ -165,8 +169,10 @@ mod tests {
         let mut config = TransformerConfig::default();
         config.merge(&TransformerConfig::builtin()).unwrap();
         config.merge(&TransformerConfig::builtin()).unwrap();
+        config.merge(&TransformerConfig::default()).unwrap();
         assert!(matches!(config.name_reference, Cow::Borrowed(_)));
         assert_eq!(config, TransformerConfig::builtin());
+        assert_eq!(config.name_reference, config.clone().sorted().name_reference);
     }
 
     #[test]

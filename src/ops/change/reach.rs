@@ -2,17 +2,19 @@
 
 use crate::discover::{DiskFiles, shown_directory};
 use crate::error::Error;
+use crate::kustomize::SourceTree;
 use crate::ops::list;
 use crate::ops::preflight::Editable;
 use crate::plan::Note;
 use crate::report::change::{OverlayReport, Status};
 
 /// Names, in the report of each overlay that changes, the others that build on the directory edited. The
-/// repository is looked through once, and only where something changes.
+/// repository is looked through once, and only where something changes; `tree` is as for [`list::Users::load`].
 ///
 /// # Errors
 /// Where the repository cannot be looked through.
 pub(in crate::ops) fn note_users(
+    tree: SourceTree,
     files: &DiskFiles,
     editable: &[Editable],
     overlays: &mut [OverlayReport],
@@ -21,7 +23,7 @@ pub(in crate::ops) fn note_users(
     if !overlays.iter().any(is_changed) {
         return Ok(());
     }
-    let Some(users) = list::Users::load(files)? else {
+    let Some(users) = list::Users::load(tree, files)? else {
         let message = "the repository holds too many kustomizations to see who else builds on this";
         let note = Note { code: "users-not-sought", message: message.to_owned() };
         overlays

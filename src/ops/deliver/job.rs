@@ -13,6 +13,7 @@ use crate::git::{
     self, Built, CommitText, GitError, ObjectId, Repository, RevisionFiles, Settings, Signing,
     build_commit, require_clean, short_name,
 };
+use crate::kustomize::SourceTree;
 use crate::ops::Context;
 use crate::ops::change::{Proven, prove_change, reach};
 use crate::ops::revision::find_kustomization;
@@ -104,7 +105,9 @@ impl Job<'_> {
         let editable = context.editable_in(&files, self.disk, located)?;
         let mut proven = prove_change(&context, &files, &editable, self.change)?;
         if let Some(disk) = self.disk {
-            reach::note_users(disk, &editable, &mut proven.overlays)?;
+            // The disk is not the revision that was edited, and shares nothing with it.
+            let tree = SourceTree::default();
+            reach::note_users(tree, disk, &editable, &mut proven.overlays)?;
         }
         Ok(proven)
     }
