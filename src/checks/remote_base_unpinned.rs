@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::finding::{Finding, Severity};
 use super::{Check, CheckId};
-use crate::kustomize::remote::is_remote;
+use crate::kustomize::remote::{is_remote, without_credentials};
 
 pub(super) const CHECK: Check =
     Check { id: CheckId("remote-base-unpinned"), severity: Severity::Warning, run };
@@ -17,13 +17,13 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
                 continue;
             }
             let Some(why) = movable(reference) else { continue };
+            let shown = without_credentials(reference);
             let message = format!(
-                "the remote base {} {why}: what it brings may change without a commit",
-                &**reference
+                "the remote base {shown} {why}: what it brings may change without a commit"
             );
             let finding = context.source_finding(&CHECK, reference.origin, message);
             let command = format!("overlay bump {} --ref TAG", context.shown());
-            found.push(finding.about(reference).mend(command));
+            found.push(finding.about(&shown).mend(command));
         }
     }
     found

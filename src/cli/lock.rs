@@ -10,7 +10,8 @@ use crate::ops::lock::{LockRequest, Mode};
 ///
 /// A reference that the file holds is built from that commit, whatever the remote says later: the same
 /// everywhere, and with --offline wherever the cache has it. What is locked stays until --update, and a
-/// tag that moved meanwhile is told. `overlay bump` keeps the file of a repository that has one.
+/// tag that moved meanwhile is told. `overlay bump` keeps the file of a repository that has one. Kustomize
+/// and Argo CD do not read it: for them a reference is what its tag or branch is.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LockArgs {
     /// Lock what these overlays stand on: directories, kustomization files in them, or quoted patterns; if

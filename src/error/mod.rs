@@ -20,6 +20,8 @@ use std::fmt;
 
 pub use codes::{Code, Exit};
 
+use crate::kustomize::remote::without_credentials;
+
 /// A place in a file of the repository.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Location {
@@ -55,7 +57,8 @@ impl fmt::Display for Location {
     }
 }
 
-/// An error that ends a command: what the user reads, and what a script tests.
+/// An error that ends a command: what the user reads, and what a script tests. Credentials in addresses
+/// that it speaks of are hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     details: Box<Details>,
@@ -73,7 +76,7 @@ struct Details {
 impl Error {
     /// An error of the kind `code`, with one sentence that says what is wrong.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        let (message, location) = (message.into(), None);
+        let (message, location) = (without_credentials(&message.into()), None);
         let (causes, hints) = (Vec::new(), Vec::new());
         Self { details: Box::new(Details { code, message, location, causes, hints }) }
     }
@@ -88,14 +91,14 @@ impl Error {
     /// The same error with one more piece of advice, a phrase without a full stop.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.details.hints.push(hint.into());
+        self.details.hints.push(without_credentials(&hint.into()));
         self
     }
 
     /// The same error with what lies behind it, outermost first.
     #[must_use]
     pub fn cause(mut self, cause: impl Into<String>) -> Self {
-        self.details.causes.push(cause.into());
+        self.details.causes.push(without_credentials(&cause.into()));
         self
     }
 

@@ -38,6 +38,32 @@ pub fn is_remote(reference: &str) -> bool {
     is_http_url(reference) || is_git_url(reference)
 }
 
+/// `text` for people: what stands between `scheme://` and `@` of an address in it is hidden, but for a
+/// plain user of SSH.
+#[must_use]
+pub fn without_credentials(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, authority) = rest.split_at(at + 3);
+        out.push_str(before);
+        let ends = |c: char| c.is_whitespace() || "/?#'\"`".contains(c);
+        let end = authority.find(ends).unwrap_or(authority.len());
+        let person = authority[..end].rfind('@');
+        let is_ssh = before.len() >= 6 && before[..at].to_ascii_lowercase().ends_with("ssh");
+        let is_hidden = |person: &str| !person.is_empty() && (!is_ssh || person.contains(':'));
+        rest = match person {
+            Some(person) if is_hidden(&authority[..person]) => {
+                out.push_str("***");
+                &authority[person..]
+            }
+            _ => authority,
+        };
+    }
+    out.push_str(rest);
+    out
+}
+
 /// How the first part of the path of a supplied remote repository begins; no path of a local file does.
 pub const MOUNT_PREFIX: &str = "remote:";
 
@@ -287,6 +313,22 @@ mod tests {
         }
         for text in ["../base", "/abs", "file:///srv/repo//../x", "ftp://host/o/r", "base"] {
             assert_eq!(GitUrl::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn nobody_sees_credentials() {
+        for (text, shown) in [
+            ("https://bot:tok@h/o/r//a?ref=v1", "https://***@h/o/r//a?ref=v1"),
+            ("a HTTPS://tok@h and http://h/x@y b", "a HTTPS://***@h and http://h/x@y b"),
+            ("ssh://git@h/o/r", "ssh://git@h/o/r"),
+            ("git::ssh://git:tok@h/o/r", "git::ssh://***@h/o/r"),
+            ("- 'https://a:b@h' # https://c:d@é/", "- 'https://***@h' # https://***@é/"),
+            ("git@github.com:o/r, file:///x@y", "git@github.com:o/r, file:///x@y"),
+            ("://x@y ://", "://***@y ://"),
+            ("é://", "é://"),
+        ] {
+            assert_eq!(without_credentials(text), shown);
         }
     }
 

@@ -123,13 +123,13 @@ impl Graph {
     }
 
     fn add(&mut self, tree: &SourceTree, directory: &str) {
-        let mut remote = Vec::new();
+        let mut remotes = Vec::new();
         let mut uses = BTreeSet::new();
         match tree.kustomization(directory) {
             Some(read) => {
                 for reference in read.kustomization.directory_references() {
                     if remote::is_remote(&reference.text) {
-                        remote.push(reference.text.to_string());
+                        remotes.push(remote::without_credentials(&reference.text));
                     } else if let Some(used) = tree.directory_from(directory, &reference.text) {
                         uses.insert(used.to_owned());
                     }
@@ -147,7 +147,7 @@ impl Graph {
         }
         let vertex = self.vertex(directory);
         vertex.uses = uses;
-        vertex.remote = remote;
+        vertex.remote = remotes;
     }
 
     fn vertex(&mut self, directory: &str) -> &mut Vertex {

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::kustomize::SourceTree;
-use crate::kustomize::remote::{REFERENCE_FIELDS, is_remote};
+use crate::kustomize::remote::{REFERENCE_FIELDS, is_remote, without_credentials};
 use crate::plan::layer;
 use crate::yaml;
 
@@ -54,6 +54,7 @@ impl Without {
             let Ok(text) = std::str::from_utf8(&read.file.bytes) else { continue };
             let unbuildable = if self.is_of_all() { unbuildable_of(text) } else { Vec::new() };
             for (what, line) in references_of(text).into_iter().chain(unbuildable) {
+                let what = without_credentials(&what);
                 all.push(format!("{what} ({}:{line})", read.file.path));
             }
         }

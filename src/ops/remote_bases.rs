@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::Context;
 use crate::error::{Error, Location, codes};
 use crate::git::{self, LockEntry, LockFile, ObjectId, Pinning, RemoteBases, RevisionFiles};
-use crate::kustomize::remote::{GitUrl, MOUNT_PREFIX, mount_of};
+use crate::kustomize::remote::{GitUrl, MOUNT_PREFIX, mount_of, without_credentials};
 use crate::kustomize::{Entry, Files, FilesError, SharedSources, SourceTree};
 use crate::plan::Note;
 
@@ -261,6 +261,7 @@ fn mount_name(address: &str, commit: &str) -> String {
 }
 
 fn moving(reference: &str, commit: &str) -> Note {
+    let reference = without_credentials(reference);
     let message = format!(
         "{reference} names no tag and no commit: it was {commit} now and may be another tomorrow"
     );

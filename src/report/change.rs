@@ -7,6 +7,7 @@ use super::{Report, Style, Text};
 use crate::checks::Delta;
 use crate::error::Error;
 use crate::kustomize::ResourceId;
+use crate::kustomize::remote::without_credentials;
 use crate::plan::{Note, Placement};
 use crate::verify::{Effect, FieldChange, ObjectDiff};
 
@@ -242,7 +243,7 @@ fn overlay_to_json(overlay: &OverlayReport) -> Json {
         "status": overlay.status.word(),
         "proof": overlay.proof.word(),
         "unknown": overlay.unknown,
-        "files": overlay.files.iter().map(|f| json!({"path": f.path, "diff": f.diff})).collect::<Vec<_>>(),
+        "files": overlay.files.iter().map(|f| json!({"path": f.path, "diff": without_credentials(&f.diff)})).collect::<Vec<_>>(),
         "placements": overlay.placements.iter().map(placement_to_json).collect::<Vec<_>>(),
         "effect": overlay.effect.changes.iter().map(change_to_json).collect::<Vec<_>>(),
         "findings": overlay.findings,
@@ -325,7 +326,7 @@ fn overlay_to_text(overlay: &OverlayReport, dry_run: bool, text: &mut Text) {
     findings_to_text(&overlay.findings, text);
     if dry_run {
         for file in &overlay.files {
-            text.diff(&file.diff);
+            text.diff(&without_credentials(&file.diff));
         }
     }
 }

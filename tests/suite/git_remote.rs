@@ -2,8 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +15,7 @@ use crate::git_commit::{change, code_of, text};
 use crate::support::git_http::{GitHttp, Manner, base64};
 use crate::support::git_lab::Lab;
 use crate::support::skip;
+use crate::support::sshd::Sshd;
 
 const PROD: &str = "overlays/prod/kustomization.yaml";
 const MAIN: &str = "refs/heads/main";
@@ -378,73 +378,11 @@ fn remotes_that_are_options_or_run_programs_are_refused() {
     assert!(!Path::new(&planted).exists());
 }
 
-/// An SSH server with keys of its own.
-struct Sshd {
-    child: Child,
-    command: String,
-    port: u16,
-}
-
-impl Drop for Sshd {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn sshd(lab: &Lab) -> Option<Sshd> {
-    let program = ["/usr/sbin/sshd", "/usr/local/sbin/sshd"]
-        .iter()
-        .map(PathBuf::from)
-        .find(|path| path.exists())?;
-    let key = |name: &str| {
-        let path = lab.path(name);
-        let args = ["-q", "-t", "ed25519", "-N", "", "-f", path.to_str().unwrap()];
-        Command::new("ssh-keygen")
-            .args(args)
-            .status()
-            .is_ok_and(|status| status.success())
-            .then_some(path)
-    };
-    let (host, client) = (key("hk")?, key("ck")?);
-    fs::copy(lab.path("ck.pub"), lab.path("authorized_keys")).unwrap();
-    let _ = fs::create_dir_all("/run/sshd");
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    lab.write("sshd_config", format!(
-        "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nPidFile none\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\nAcceptEnv GIT_PROTOCOL\n",
-        host.display(), lab.path("authorized_keys").display()
-    ));
-    let child = Command::new(program)
-        .args(["-D", "-e", "-f"])
-        .arg(lab.path("sshd_config"))
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .ok()?;
-    let public = fs::read_to_string(lab.path("hk.pub")).unwrap();
-    lab.write("known_hosts", format!("[127.0.0.1]:{port} {public}"));
-    let command = format!(
-        "ssh -F none -i {} -o IdentitiesOnly=yes -o UserKnownHostsFile={} -o StrictHostKeyChecking=yes -o BatchMode=yes",
-        client.display(),
-        lab.path("known_hosts").display()
-    );
-    let ready = Instant::now();
-    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(ready.elapsed() < Duration::from_secs(10), "sshd does not listen");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    Some(Sshd { child, command, port })
-}
-
 #[test]
 fn ssh_pushes_and_names_what_is_wrong() {
     let lab = lab();
-    let Some(server) = sshd(&lab) else { return skip("no sshd") };
-    let user = std::env::var("USER")
-        .ok()
-        .filter(|user| !user.is_empty())
-        .unwrap_or_else(|| "root".to_owned());
-    let address =
-        format!("ssh://{user}@127.0.0.1:{}{}", server.port, lab.path("app.git").display());
+    let Some(server) = Sshd::serve(&lab) else { return skip("no sshd") };
+    let address = server.url(&lab.path("app.git"));
     let open = |command: &str| {
         let settings = lab.settings_with(&[("GIT_SSH_COMMAND", command)]);
         Repository::open(&Arc::new(settings), &lab.path("clone")).unwrap()

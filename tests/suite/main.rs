@@ -41,6 +41,8 @@ mod reference;
 mod registry;
 #[cfg(feature = "git")]
 mod remote_bases;
+#[cfg(feature = "git")]
+mod remote_forms;
 mod render;
 mod schemas;
 mod stories;

@@ -25,6 +25,8 @@ pub(crate) mod repo;
 pub(crate) mod scripted_http;
 #[cfg(feature = "registry")]
 pub(crate) mod token_service;
+#[cfg(feature = "git")]
+pub(crate) mod sshd;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,7 +40,14 @@ pub(crate) struct Judge {
 impl Judge {
     /// What it prints for the overlay at `dir`, or its error text.
     pub(crate) fn build(&self, dir: &Path) -> Result<String, String> {
-        let output = Command::new(&self.program).args(&self.args).arg(dir).output().unwrap();
+        self.build_with(dir, &[])
+    }
+
+    /// The same, with more variables in its environment.
+    pub(crate) fn build_with(&self, dir: &Path, more: &[(&str, &str)]) -> Result<String, String> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).arg(dir).envs(more.iter().copied());
+        let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
     }
