@@ -4,7 +4,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`repository_url`], `http` |
+//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`patterns`], [`repository_url`], `http` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
 //! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`] |
 //! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git`, `forge`, `argocd`, `registry` |
@@ -37,6 +37,7 @@ pub mod image;
 pub mod kustomize;
 pub mod levers;
 pub mod ops;
+pub mod patterns;
 pub mod plan;
 pub mod process;
 #[cfg(feature = "registry")]

@@ -5,6 +5,10 @@
 
 use regex::Regex;
 
+use crate::patterns::KeptPatterns;
+
+static KEPT: KeptPatterns = KeptPatterns::new();
+
 /// An image field as kustomize divides it; each part may be anything, the parts joined give the text back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split<'a> {
@@ -57,7 +61,9 @@ impl Pattern {
     /// [`PatternError`] where `name` is no regular expression, or one beyond the size limit of the engine.
     pub fn new(name: &str) -> Result<Self, PatternError> {
         let text = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
-        Regex::new(&text).map(Self).map_err(|_| PatternError { name: name.to_owned() })
+        KEPT.find_or(&text, Regex::new)
+            .map(Self)
+            .map_err(|_| PatternError { name: name.to_owned() })
     }
 
     /// Whether an entry of this name changes an image field that holds `text`.

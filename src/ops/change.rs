@@ -143,7 +143,6 @@ pub(crate) fn run_change(
 struct Viewed<'a> {
     overlay: LoadedOverlay<'a>,
     entries: Vec<ImagesEntry>,
-    later: Vec<plan::LaterField>,
     uses: Vec<ImageUse>,
 }
 
@@ -151,15 +150,14 @@ impl<'a> Viewed<'a> {
     fn of(overlay: LoadedOverlay<'a>, image_args: &[String]) -> Result<Self, Error> {
         let entries = read_entries(&overlay)?;
         let uses = find_uses(&overlay, &entries, image_args)?;
-        let later = overlay.later();
-        Ok(Self { overlay, entries, later, uses })
+        Ok(Self { overlay, entries, uses })
     }
 
     fn as_pin_view(&self) -> plan::PinView<'_> {
         plan::PinView {
             file: &self.overlay.file,
             entries: &self.entries,
-            later: &self.later,
+            later: self.overlay.later(),
             uses: &self.uses,
             resources: &self.overlay.before.resources,
             is_partial: !self.overlay.unknown.is_empty(),

@@ -1,6 +1,7 @@
 //! One overlay in memory: its files, what it renders, and the same after edits that are not written yet.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use super::Context;
 use super::preflight::Editable;
@@ -37,6 +38,7 @@ pub(crate) struct LoadedOverlay<'a> {
     context: &'a Context,
     tree: SourceTree,
     without: Without,
+    later: OnceLock<Vec<LaterField>>,
 }
 
 impl<'a> LoadedOverlay<'a> {
@@ -71,6 +73,7 @@ impl<'a> LoadedOverlay<'a> {
             context,
             tree,
             without: Without::default(),
+            later: OnceLock::new(),
         };
         overlay.before = match overlay.render_with(&[]) {
             Err(error) => overlay.render_less(error)?,
@@ -168,8 +171,9 @@ impl<'a> LoadedOverlay<'a> {
     }
 
     /// What acts after its `images:`.
-    pub(crate) fn later(&self) -> Vec<LaterField> {
-        yaml::parse(&self.text).map(|tree| plan::read_later(&tree)).unwrap_or_default()
+    pub(crate) fn later(&self) -> &[LaterField] {
+        let read = || yaml::parse(&self.text).map(|tree| plan::read_later(&tree));
+        self.later.get_or_init(|| read().unwrap_or_default())
     }
 
     /// The text of a file that the overlay reaches.

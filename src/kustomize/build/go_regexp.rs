@@ -4,19 +4,14 @@
 //! share RE2's core; this module rewrites what differs (classes that are ASCII only in Go, literal
 //! braces, escapes) and refuses what Go refuses. Source: Go `regexp/syntax`.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
 use regex::Regex;
+
+use crate::patterns::KeptPatterns;
 
 /// The largest compiled pattern, in bytes.
 const SIZE_LIMIT: usize = 4 << 20;
 
-/// The most patterns that are kept compiled.
-const MOST_KEPT: usize = 256;
-
-/// Patterns that were compiled before: many overlays of one run use the same.
-static KEPT: Mutex<Option<HashMap<String, Regex>>> = Mutex::new(None);
+static KEPT: KeptPatterns = KeptPatterns::new();
 
 /// Why a text is no pattern for Go.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,18 +28,7 @@ pub(crate) struct PatternError {
 /// # Errors
 /// [`PatternError`] for what Go does not compile either, and for patterns that grow too large.
 pub(crate) fn compile(pattern: &str) -> Result<Regex, PatternError> {
-    let kept = |kept: &Option<HashMap<String, Regex>>| kept.as_ref()?.get(pattern).cloned();
-    if let Some(known) = kept(&KEPT.lock().unwrap_or_else(PoisonError::into_inner)) {
-        return Ok(known);
-    }
-    let regex = compile_anew(pattern)?;
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let kept = kept.get_or_insert_default();
-    if kept.len() >= MOST_KEPT {
-        kept.clear();
-    }
-    kept.insert(pattern.to_owned(), regex.clone());
-    Ok(regex)
+    KEPT.find_or(pattern, compile_anew)
 }
 
 fn compile_anew(pattern: &str) -> Result<Regex, PatternError> {
