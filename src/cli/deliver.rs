@@ -45,6 +45,12 @@ pub(crate) struct DeliveryArgs {
     #[arg(long)]
     signoff: bool,
 
+    /// Go on though files of the edit are not as committed; what is on disk stays there and out of the commit.
+    ///
+    /// For --branch and --push, which need not touch the checkout; --commit alone is refused all the same.
+    #[arg(long)]
+    ignore_dirty: bool,
+
     #[cfg(feature = "forge")]
     #[command(flatten)]
     pull_request: super::pull_request::PullRequestArgs,
@@ -69,6 +75,7 @@ impl DeliveryArgs {
             author: self.author.clone(),
             sign: self.sign,
             sign_off: self.signoff,
+            ignore_dirty: self.ignore_dirty,
             pull_request,
         }))
     }
@@ -92,6 +99,7 @@ impl DeliveryArgs {
             ("--author", self.author.is_some()),
             ("--sign", self.sign),
             ("--signoff", self.signoff),
+            ("--ignore-dirty", self.ignore_dirty),
         ];
         match said.iter().find(|(_, is_said)| *is_said) {
             Some((name, _)) => Err(Error::new(codes::USAGE, format!("{name} needs a commit"))

@@ -73,7 +73,9 @@ fn hint(error: &GitError) -> Option<&'static str> {
         GitError::CheckedOutElsewhere { .. } => {
             "name another branch; without --branch, in that work tree, the commit goes to it and its checkout follows"
         }
-        GitError::Dirty { .. } => "commit or restore it first",
+        GitError::Dirty { .. } => {
+            "commit or restore it first; with --branch or --push, --ignore-dirty leaves it as it is and out of the commit"
+        }
         GitError::NoIdentity { .. } => "git config user.name NAME; git config user.email ADDRESS",
         GitError::Signing { .. } => "check user.signingKey and gpg.format with `git commit -S`",
         GitError::Moved { .. } | GitError::LostEveryRace { .. } => "run the command again",

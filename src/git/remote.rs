@@ -1,5 +1,7 @@
 //! A remote repository: what it holds, fetching from it and pushing to it, all by the git program.
 
+mod failure;
+
 use std::time::Duration;
 
 use super::call::{Answer, Call};
@@ -410,8 +412,16 @@ impl<'a> Remote<'a> {
                 let found = found.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
                 Err(GitError::NotThere { remote, branch, commit, found })
             }
+            None if failure::is_refused_here(&answer.stderr) => {
+                let message = answer.message();
+                Err(GitError::PushRefused { remote, branch, commit, message })
+            }
             None => Err(self.classify("push", &answer)),
         }
+    }
+
+    fn classify(&self, what: &str, answer: &Answer) -> GitError {
+        failure::classify(&self.shown, what, answer)
     }
 
     /// Whether somebody has pushed on top of the commit already.
@@ -428,59 +438,7 @@ impl<'a> Remote<'a> {
         let Some(tip) = self.fetch_branch(repository, branch)? else { return Ok(false) };
         repository.is_ancestor(commit, tip)
     }
-
-    fn classify(&self, what: &str, answer: &Answer) -> GitError {
-        let remote = self.shown.clone();
-        let message = answer.message();
-        let has = |words: &[&str]| words.iter().any(|words| message.contains(words));
-        if has(&AUTHENTICATION) {
-            GitError::Authentication { remote, message }
-        } else if has(&UNREACHABLE) {
-            GitError::Unreachable { remote, message }
-        } else if has(&MISSING) {
-            GitError::RemoteMissing { remote, message }
-        } else {
-            super::call::failure(what.to_owned(), message)
-        }
-    }
 }
-
-/// What git and SSH say (C locale) where credentials are missing or not taken.
-const AUTHENTICATION: [&str; 9] = [
-    "Authentication failed",
-    "could not read Username",
-    "could not read Password",
-    "terminal prompts disabled",
-    "Permission denied (",
-    "Host key verification failed",
-    "returned error: 401",
-    "returned error: 403",
-    "invalid credentials",
-];
-
-/// What they say where no server answers.
-const UNREACHABLE: [&str; 11] = [
-    "Could not resolve",
-    "Failed to connect",
-    "Couldn't connect",
-    "Connection refused",
-    "Connection timed out",
-    "Connection reset",
-    "Operation too slow",
-    "Operation timed out",
-    "No route to host",
-    "SSL",
-    "certificate",
-];
-
-/// What they say where the server has no such repository.
-const MISSING: [&str; 5] = [
-    "does not appear to be a git repository",
-    "not found",
-    "does not exist",
-    "returned error: 404",
-    "is not a git repository",
-];
 
 /// An address of a transport that is allowed: with a scheme, `host:path` as SSH takes it, or a path that says it is one.
 pub fn is_address(text: &str) -> bool {

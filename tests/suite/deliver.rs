@@ -1,25 +1,22 @@
 //! Delivery by the real program: commits, branches, pushes, races, crashes.
 
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value as Json;
 
 use crate::support::git_http::{GitHttp, Manner};
 use crate::support::git_lab::Lab;
-use crate::support::{runs, skip};
 
-const PROD: &str = "overlays/prod/kustomization.yaml";
+pub(crate) const PROD: &str = "overlays/prod/kustomization.yaml";
 
 /// A digest of one repeated digit.
-fn digest(digit: char) -> String {
+pub(crate) fn digest(digit: char) -> String {
     format!("sha256:{}", digit.to_string().repeat(64))
 }
 
-fn pin(image: &str, digit: char) -> String {
+pub(crate) fn pin(image: &str, digit: char) -> String {
     format!("{image}={}", digest(digit))
 }
 
@@ -28,23 +25,23 @@ fn overlay_in(lab: &Lab, dir: &str, args: &[&str]) -> Output {
     command(lab, dir, args).output().unwrap()
 }
 
-fn command(lab: &Lab, dir: &str, args: &[&str]) -> Command {
+pub(crate) fn command(lab: &Lab, dir: &str, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_overlay"));
     command.args(args).args(["-o", "json"]).current_dir(lab.path(dir));
     command.env_clear().envs(lab.environment()).env("OVERLAY_CACHE_DIR", lab.path("cache"));
     command
 }
 
-struct Ran {
-    status: i32,
-    json: Json,
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) json: Json,
 }
 
-fn overlay(lab: &Lab, dir: &str, args: &[&str]) -> Ran {
+pub(crate) fn overlay(lab: &Lab, dir: &str, args: &[&str]) -> Ran {
     ran(&overlay_in(lab, dir, args))
 }
 
-fn ran(output: &Output) -> Ran {
+pub(crate) fn ran(output: &Output) -> Ran {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let json = serde_json::from_str(&text)
         .unwrap_or_else(|e| panic!("{e}: {text} {}", String::from_utf8_lossy(&output.stderr)));
@@ -52,30 +49,30 @@ fn ran(output: &Output) -> Ran {
 }
 
 impl Ran {
-    fn ok(self) -> Self {
+    pub(crate) fn ok(self) -> Self {
         assert_eq!(self.status, 0, "{}", self.json);
         self
     }
 
-    fn commit(&self) -> Option<&str> {
+    pub(crate) fn commit(&self) -> Option<&str> {
         self.json["result"]["commit"].as_str()
     }
 
-    fn branch(&self) -> Option<&str> {
+    pub(crate) fn branch(&self) -> Option<&str> {
         self.json["result"]["branch"].as_str()
     }
 
-    fn changed(&self) -> bool {
+    pub(crate) fn changed(&self) -> bool {
         self.json["changed"].as_bool().unwrap()
     }
 
-    fn code(&self) -> &str {
+    pub(crate) fn code(&self) -> &str {
         self.json["error"]["code"].as_str().unwrap_or_default()
     }
 }
 
 /// `plain` with images `shop/app0` … in one overlay, a bare copy `app.git`, and `clone`.
-fn lab(images: usize) -> Lab {
+pub(crate) fn lab(images: usize) -> Lab {
     let lab = Lab::new();
     lab.overlays("plain", &[]);
     let mut entries = String::from("resources: [../../base]\nimages:\n");
@@ -475,98 +472,4 @@ fn an_address_needs_no_clone_and_leaves_no_token() {
     );
     assert_eq!(dry.status, 2);
     lab.require_sound("app.git");
-}
-
-/// Ends the program, or a git of it, at the n-th call of the system that writes, renames or removes; the next run must
-/// find everything whole and finish the work.
-#[test]
-fn killed_anywhere_the_next_run_finishes() {
-    if !runs("strace", &["-V"]) {
-        return skip("no strace");
-    }
-    let rounds: usize =
-        std::env::var("OVERLAY_KILL_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
-    let lab = lab(1);
-    lab.git("clone", &["config", "core.fsync", "all"]);
-    let mut hits = std::collections::BTreeMap::new();
-    for (number, call) in KILL_CALLS.into_iter().enumerate() {
-        let most = calls_of_one_run(&lab, call, number);
-        let mut killed = 0;
-        for round in 0..rounds {
-            // Spread over all calls of the run; each process of it counts for itself.
-            let at = 1 + (round * most / rounds + number) % most.max(1);
-            killed += usize::from(kill_and_finish(&lab, call, at, round));
-        }
-        hits.insert(call, (most, rounds, killed));
-    }
-    lab.require_sound("clone");
-    #[allow(clippy::print_stderr, reason = "a number to be read")]
-    {
-        eprintln!("kills, by call: (calls of one process, runs, of which killed): {hits:?}");
-    }
-    assert!(hits.values().any(|(_, _, killed)| *killed > 0), "nothing was ever killed: {hits:?}");
-}
-
-/// The calls of the system by which anything on disk changes.
-const KILL_CALLS: [&str; 7] = ["write", "rename", "openat", "unlink", "link", "fsync", "mkdir"];
-
-/// How often the busiest process of a whole run makes the call.
-fn calls_of_one_run(lab: &Lab, call: &str, number: usize) -> usize {
-    let digit = char::from_digit(u32::try_from(number % 2).unwrap() + 8, 10).unwrap();
-    let wanted = pin("shop/app0", digit);
-    kill_at(lab, "clone", &["pin", "overlays/prod", &wanted, "--commit"], call, 60_000);
-    let trace = fs::read_to_string(lab.path("trace")).unwrap();
-    let mut counts = std::collections::BTreeMap::new();
-    for line in trace.lines().filter(|line| line.contains(&format!("{call}("))) {
-        *counts.entry(line.split_whitespace().next().unwrap_or_default()).or_insert(0usize) += 1;
-    }
-    counts.values().copied().max().unwrap_or(0)
-}
-
-/// One run that is killed and the run after it; whether something was killed.
-fn kill_and_finish(lab: &Lab, call: &str, at: usize, round: usize) -> bool {
-    let digit = char::from_digit(u32::try_from(round % 6).unwrap() + 2, 10).unwrap();
-    let wanted = pin("shop/app0", digit);
-    let args = ["pin", "overlays/prod", &wanted, "--commit"];
-    let killed = kill_at(lab, "clone", &args, call, at);
-    require_whole(lab, call, at);
-    let next = overlay(lab, "clone", &args);
-    assert_eq!(next.status, 0, "after a kill at {call} {at}: {}", next.json);
-    assert_eq!(lab.git("clone", &["status", "--porcelain"]), "", "after a kill at {call} {at}");
-    let content = lab.read(&format!("clone/{PROD}"));
-    assert!(String::from_utf8_lossy(&content).contains(&digest(digit)), "{call} {at}");
-    assert!(!lab.path("clone/.git/overlay-delivery.json").exists());
-    killed
-}
-
-/// Whether something was killed.
-fn kill_at(lab: &Lab, dir: &str, args: &[&str], call: &str, at: usize) -> bool {
-    let mut command = Command::new("strace");
-    let program: OsString = env!("CARGO_BIN_EXE_overlay").into();
-    let trace = lab.path("trace");
-    let inject = format!("inject={call}:signal=KILL:when={at}");
-    let names = format!("trace={call}");
-    command
-        .args(["-f", "-qq", "-e", &names, "-e", &inject, "-o"])
-        .arg(&trace)
-        .arg(program)
-        .args(args);
-    command.current_dir(lab.path(dir)).env_clear().envs(lab.environment());
-    command.output().unwrap();
-    fs::read_to_string(&trace).unwrap_or_default().contains("killed by SIGKILL")
-}
-
-/// The overlay is old or new and never half, and the repository is sound.
-fn require_whole(lab: &Lab, call: &str, at: usize) {
-    let file = lab.path("clone").join(PROD);
-    let content = fs::read_to_string(&file).unwrap();
-    let lines: Vec<&str> = content.lines().collect();
-    assert_eq!(lines.len(), 4, "{call} {at}: {content}");
-    assert!(
-        lines[3].starts_with("  digest: sha256:") && lines[3].len() == 81,
-        "{call} {at}: {content}"
-    );
-    let output = lab.try_git(&lab.path("clone"), &["fsck", "--no-dangling", "--no-progress"]);
-    assert!(output.status.success(), "{call} {at}: {}", String::from_utf8_lossy(&output.stderr));
-    assert!(Path::new(&file).exists());
 }

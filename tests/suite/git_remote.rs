@@ -222,10 +222,10 @@ fn settings(lab: &Lab) -> Settings {
     settings
 }
 
-const TOKEN: &str = "planted-t0ken-0123456789";
+const TOKEN: &str = "planted-t0ken-5647382910";
 
 /// The texts of every process's arguments while `run` runs.
-fn command_lines_during<T>(run: impl FnOnce() -> T) -> (T, String) {
+pub(crate) fn command_lines_during<T>(run: impl FnOnce() -> T) -> (T, String) {
     let done = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let flag = Arc::clone(&done);
     let watcher = std::thread::spawn(move || {
@@ -233,7 +233,9 @@ fn command_lines_during<T>(run: impl FnOnce() -> T) -> (T, String) {
         while !flag.load(std::sync::atomic::Ordering::Relaxed) {
             for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
                 if let Ok(line) = fs::read(process.path().join("cmdline"))
-                    && line.starts_with(b"git")
+                    && [b"git".as_slice(), b"overlay"]
+                        .iter()
+                        .any(|name| line.windows(name.len()).any(|w| w == *name))
                 {
                     seen.push_str(&String::from_utf8_lossy(&line).replace('\0', " "));
                     seen.push('\n');

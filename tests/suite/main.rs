@@ -18,6 +18,10 @@ mod compare;
 mod corpus;
 #[cfg(feature = "git")]
 mod deliver;
+#[cfg(feature = "git")]
+mod deliver_kills;
+#[cfg(feature = "git")]
+mod deliver_remotes;
 mod diff;
 #[cfg(feature = "git")]
 mod docs;

@@ -131,7 +131,9 @@ impl Job<'_> {
             return Ok(None);
         }
         let paths: Vec<&str> = proven.texts.iter().map(|text| text.path.as_str()).collect();
-        require_clean(self.repository, &paths)?;
+        if !self.delivery.ignore_dirty {
+            require_clean(self.repository, &paths)?;
+        }
         let change = |text: &NewText| git::FileChange {
             path: text.path.clone(),
             content: Some(text.after.clone()),

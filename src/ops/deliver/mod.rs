@@ -38,6 +38,8 @@ pub struct Delivery {
     pub sign: bool,
     /// `--signoff`.
     pub sign_off: bool,
+    /// `--ignore-dirty`: what is on disk and not committed is left out, where the checkout need not follow.
+    pub ignore_dirty: bool,
     /// `--pr`: the commit goes to a branch of its own, and a pull request carries it.
     pub pull_request: Option<PullRequestOptions>,
 }

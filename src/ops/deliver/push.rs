@@ -10,7 +10,7 @@ use super::Delivery;
 use super::job::{Job, Made, report};
 use super::local::Target;
 use crate::change::Change;
-use crate::error::{Error, codes};
+use crate::error::{Error, Exit, codes};
 use crate::git::{
     GitError, ObjectId, Pushed, Remade, Remote, Settings, TEMPORARY_REMOTE, TemporaryClone,
     advance_current_branch, branch_reference, move_branch, push_with_retry, short_name,
@@ -35,7 +35,8 @@ pub(super) fn run(job: &Job<'_>) -> Result<ChangeReport, Error> {
     let remote = Remote::open(job.repository.git(), &name)?;
     let mut attempt = Attempt::new(job, &remote, &target, local);
     let pushed =
-        push_with_retry(&remote, job.repository, target.branch(), |head| attempt.make(head))?;
+        push_with_retry(&remote, job.repository, target.branch(), |head| attempt.make(head));
+    let pushed = pushed.map_err(|error: Error| attempt.with_commit(error))?;
     let (made, mut notes) = (attempt.last.ok_or_else(nothing_made)?, attempt.notes);
     if pushed.is_new {
         notes.extend(follow(job, &target, local, &made));
@@ -153,6 +154,18 @@ impl<'a> Attempt<'a> {
         local: Option<ObjectId>,
     ) -> Self {
         Self { job, remote, target, local, last: None, first: None, notes: Vec::new() }
+    }
+
+    /// What failed outside says what exists by then: the commit, which no branch holds.
+    fn with_commit(&self, error: Error) -> Error {
+        let commit = self.last.as_ref().and_then(|made| made.commit.as_ref());
+        match commit.filter(|_| error.exit() == Exit::Outside) {
+            Some(built) if !error.message().contains(&built.id.to_string()) => {
+                let id = built.id;
+                error.cause(format!("the edit is commit {id} of this repository, on no branch yet"))
+            }
+            _ => error,
+        }
     }
 
     fn make(&mut self, head: Option<ObjectId>) -> Result<Remade, Error> {
