@@ -37,7 +37,8 @@ impl TemporaryClone {
         let settings = Arc::new(probe.settings());
         let target = absolute_target(probe.target());
         let git = Git::new(Arc::clone(&settings), folder.path());
-        git.run(["init", "--quiet", "--bare", "--template=", "."]).bytes()?;
+        let format = object_format(&probe)?;
+        git.run(["init", "--quiet", "--bare", "--template=", format, "."]).bytes()?;
         let key = |name: &str| format!("remote.{TEMPORARY_REMOTE}.{name}");
         for (name, value) in [
             (key("url"), target.as_str()),
@@ -77,6 +78,13 @@ impl TemporaryClone {
     pub fn fetch_tip(&self, branch: &str) -> Result<Option<ObjectId>, GitError> {
         self.remote()?.fetch_tip(&self.repository, branch)
     }
+}
+
+/// What makes a repository of the remote's kind: git fetches from no other.
+fn object_format(remote: &Remote<'_>) -> Result<&'static str, GitError> {
+    let head = remote.list(&["HEAD"])?.find("HEAD");
+    let is_sha256 = head.is_some_and(|id| id.as_bytes().len() == 32);
+    Ok(if is_sha256 { "--object-format=sha256" } else { "--object-format=sha1" })
 }
 
 /// A path is relative to where the user stands, not to the temporary folder.

@@ -290,7 +290,7 @@ fn hostile_repositories_do_nothing() {
         ("huge", 3),
         ("deep", 3),
         ("cycle", 3),
-        ("exec", 3),
+        ("exec", 4),
         ("sub", 3),
     ] {
         let ran = build(&lab, &format!("{}//evil/{name}?ref=evil", lab.url("srv/hub.git")), &[]);
