@@ -11,13 +11,16 @@ use crate::yaml::{self, NodeId, Resolved, Rules, Tree};
 /// The name of the file at the root of a repository.
 pub const FILE_NAME: &str = ".overlay.yaml";
 /// Every key that the file may have.
-pub const KEYS: [&str; 4] = ["checks", "groups", "pullRequestTemplate", "timeout"];
+pub const KEYS: [&str; 5] =
+    ["checks", "commitMessageTemplate", "groups", "pullRequestTemplate", "timeout"];
 
 /// What `.overlay.yaml` says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// `checks`: what the repository decides about its checks.
     pub checks: checks::Settings,
+    /// `commitMessageTemplate`: the file with the words of a commit message, relative to the repository's root.
+    pub commit_message_template: Option<String>,
     /// `groups`: workloads that are named together.
     pub groups: Vec<GroupSetting>,
     /// `pullRequestTemplate`: the file with the body of pull requests, relative to the repository's root.
@@ -84,6 +87,9 @@ impl Reader<'_> {
             seen.push(name);
             match name {
                 "checks" => settings.checks = self.checks(value)?,
+                "commitMessageTemplate" => {
+                    settings.commit_message_template = Some(self.file(value)?);
+                }
                 "groups" => settings.groups = self.groups(value)?,
                 "pullRequestTemplate" => settings.pull_request_template = Some(self.file(value)?),
                 "timeout" => settings.timeout = Some(self.duration(value)?),
@@ -137,6 +143,7 @@ mod tests {
             ("timeout: 90s\ntimout: 5s\n", 2, 1),
             ("timeout: 5\n", 1, 10),
             ("timeout: [5s]\n", 1, 10),
+            ("commitMessageTemplate: []\n", 1, 24),
             ("timeout: 5s\ntimeout: 5s\n", 2, 1),
             ("- timeout\n", 1, 1),
             ("timeout: 5s\n---\ntimeout: 6s\n", 3, 1),

@@ -175,6 +175,12 @@ impl Context {
         self.settings.get()?.pull_request_template.clone()
     }
 
+    /// The file with the repository's own commit message, relative to the boundary.
+    #[cfg(feature = "git")]
+    pub(crate) fn commit_message_template(&self) -> Option<String> {
+        self.settings.get()?.commit_message_template.clone()
+    }
+
     /// What the repository decides about its checks.
     pub fn check_settings(&self) -> crate::checks::Settings {
         self.settings.get().map(|settings| settings.checks.clone()).unwrap_or_default()

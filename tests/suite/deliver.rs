@@ -473,3 +473,34 @@ fn an_address_needs_no_clone_and_leaves_no_token() {
     assert_eq!(dry.status, 2);
     lab.require_sound("app.git");
 }
+
+#[test]
+fn a_repository_words_its_own_messages() {
+    let lab = lab(1);
+    let wanted = pin("shop/app0", '2');
+    let args = ["pin", "overlays/prod", &wanted, "--commit"];
+    lab.write("clone/.overlay.yaml", "commitMessageTemplate: words.txt\n");
+    lab.write(
+        "clone/words.txt",
+        "chore({{ overlays }}): {{subject}} by {{ command }}\n\n{{ nothing }}\n",
+    );
+    lab.commit_all("clone", "words");
+    let refused = overlay(&lab, "clone", &args);
+    assert_eq!((refused.status, refused.code()), (3, "config-invalid"), "{}", refused.json);
+    assert_eq!(refused.json["error"]["location"]["line"], 3, "{}", refused.json);
+    lab.write(
+        "clone/words.txt",
+        "chore({{ overlays }}): {{subject}} by {{ command }}\n\n{{ effect }}\n",
+    );
+    lab.commit_all("clone", "words");
+    overlay(&lab, "clone", &args).ok();
+    let message = lab.git("clone", &["log", "-1", "--format=%B"]);
+    let start =
+        "chore(overlays/prod): Pin app0 in overlays/prod by pin\n\noverlays/prod: Deployment/web ";
+    assert!(message.starts_with(start), "{message}");
+    assert_eq!(overlay::git::parse_records(&message).len(), 1, "{message}");
+    let other = pin("shop/app0", '3');
+    let args = ["pin", "overlays/prod", &other, "--commit", "-m", "mine"];
+    overlay(&lab, "clone", &args).ok();
+    assert_eq!(lab.git("clone", &["log", "-1", "--format=%s"]), "mine");
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "forge")]
 use super::pull_request;
-use super::{Delivery, local, message, push};
+use super::{Delivery, local, message, push, template};
 use crate::change::Change;
 use crate::discover::{DiskFiles, Located};
 use crate::error::{Error, codes};
@@ -13,7 +13,7 @@ use crate::git::{
     self, Built, CommitText, GitError, ObjectId, Repository, RevisionFiles, Settings, Signing,
     build_commit, require_clean, short_name,
 };
-use crate::kustomize::SourceTree;
+use crate::kustomize::{Files as _, SourceTree};
 use crate::ops::Context;
 use crate::ops::change::{Proven, prove_change, reach};
 use crate::ops::revision::find_kustomization;
@@ -146,14 +146,30 @@ impl Job<'_> {
         let delivery = self.delivery;
         let author = delivery.author.as_deref().map(str::parse).transpose()?;
         let signing = if delivery.sign { Signing::Always } else { Signing::AsConfigured };
-        let message = delivery.message.clone();
+        let message = match &delivery.message {
+            Some(message) => message.clone(),
+            None => self.message(proven)?,
+        };
         Ok(CommitText {
-            message: message.unwrap_or_else(|| message::describe(self.change, &proven.overlays)),
+            message,
             records: vec![message::record(self.change, &proven.overlays)],
             author,
             sign_off: delivery.sign_off,
             signing,
         })
+    }
+}
+
+impl Job<'_> {
+    /// The message in the words of the repository, where its settings name a template, else in ours.
+    fn message(&self, proven: &Proven) -> Result<String, Error> {
+        let template = self.disk.zip(self.context.commit_message_template());
+        let Some((disk, file)) = template else {
+            return Ok(message::describe(self.change, &proven.overlays));
+        };
+        let bytes = disk.read(&file)?;
+        let text = String::from_utf8_lossy(&bytes);
+        template::fill(&file, &text, &message::parts(self.change, &proven.overlays))
     }
 }
 

@@ -16,9 +16,30 @@ const MOST_LINES: usize = 40;
 
 /// Subject and text, made from the change and its effect.
 pub(super) fn describe(change: &Change, overlays: &[OverlayReport]) -> String {
+    let (subject, effect) = (subject(change, overlays), effect(overlays));
+    if effect.is_empty() { subject } else { format!("{subject}\n\n{effect}") }
+}
+
+/// What a template may say of the change, by name.
+pub(super) fn parts(change: &Change, overlays: &[OverlayReport]) -> [(&'static str, String); 4] {
+    let places: Vec<&str> = changed(overlays).map(|overlay| overlay.path.as_str()).collect();
+    [
+        ("subject", subject(change, overlays)),
+        ("effect", effect(overlays)),
+        ("command", change.command().to_owned()),
+        ("overlays", places.join(", ")),
+    ]
+}
+
+/// One line: what is done, and where.
+fn subject(change: &Change, overlays: &[OverlayReport]) -> String {
     let places: Vec<&str> = changed(overlays).map(|overlay| overlay.path.as_str()).collect();
     let places = list(&places, "overlays");
-    let subject = shorten(&format!("{} in {places}", headline(change, overlays)));
+    shorten(&format!("{} in {places}", headline(change, overlays)))
+}
+
+/// Two lines for each field that changes.
+fn effect(overlays: &[OverlayReport]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for overlay in changed(overlays) {
         for change in &overlay.effect.changes {
@@ -39,7 +60,7 @@ pub(super) fn describe(change: &Change, overlays: &[OverlayReport]) -> String {
     if left > 0 {
         lines.push(format!("and {} more", left / 2));
     }
-    if lines.is_empty() { subject } else { format!("{subject}\n\n{}", lines.join("\n")) }
+    lines.join("\n")
 }
 
 /// What is done to what, without where.

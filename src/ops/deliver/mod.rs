@@ -11,6 +11,8 @@ mod message;
 mod pull_request;
 #[cfg(feature = "git")]
 mod push;
+#[cfg(feature = "git")]
+mod template;
 
 use std::ffi::OsString;
 

@@ -23,10 +23,10 @@ pub(crate) mod registry;
 pub(crate) mod repo;
 #[cfg(feature = "http")]
 pub(crate) mod scripted_http;
-#[cfg(feature = "registry")]
-pub(crate) mod token_service;
 #[cfg(feature = "git")]
 pub(crate) mod sshd;
+#[cfg(feature = "registry")]
+pub(crate) mod token_service;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
