@@ -28,3 +28,6 @@ git add -A && git commit -q -m start
 git clone -q --bare . ../big.git
 git -C ../big.git config uploadpack.allowFilter true
 git -C ../big.git config http.receivepack true
+# Packed as a server has it, and never in the middle of a measurement.
+git -C ../big.git config gc.auto 0
+git -C ../big.git -c core.compression=0 -c pack.window=0 repack -adq
