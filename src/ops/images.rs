@@ -27,7 +27,7 @@ pub fn run(context: &Context, overlays: &[OsString], flags: &[String]) -> Result
     let (files, located) = context.locate(overlays)?;
     let version = Version::new(context, &files);
     let seen = context.for_each_of(&located, |located| {
-        let overlay = Editable::load(&version, located.clone())?;
+        let overlay = Editable::of_version(&version, located.clone())?;
         let overlay = LoadedOverlay::load(&files, &overlay, context)?;
         let images = used_images(&overlay, flags);
         Ok((overlay.path.clone(), overlay.unknown.clone(), images))

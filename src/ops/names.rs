@@ -7,7 +7,6 @@ use std::ffi::OsString;
 use super::Context;
 use super::overlay::LoadedOverlay;
 use super::preflight::Editable;
-use super::version::Version;
 use crate::discover;
 
 /// Kinds whose replicas, strategy or instances the commands set.
@@ -40,8 +39,7 @@ pub fn find_overlays(context: &Context) -> Vec<String> {
 pub fn find_objects(context: &Context, overlay: &OsString) -> Vec<ObjectName> {
     let rendered = || {
         let (files, located) = context.locate(std::slice::from_ref(overlay)).ok()?;
-        let version = Version::new(context, &files);
-        let overlay = Editable::load(&version, located.into_iter().next()?).ok()?;
+        let overlay = Editable::load(context, &files, located.into_iter().next()?).ok()?;
         let overlay = LoadedOverlay::load(&files, &overlay, context).ok()?;
         let ids = overlay.before.resources.iter().map(|resource| resource.current_id());
         Some(

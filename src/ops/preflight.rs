@@ -24,7 +24,15 @@ impl Editable {
     ///
     /// # Errors
     /// Where it cannot be read.
-    pub(crate) fn load(version: &Version<'_>, located: Located) -> Result<Self, Error> {
+    pub fn load(context: &Context, files: &dyn Files, located: Located) -> Result<Self, Error> {
+        Self::of_version(&Version::new(context, files), located)
+    }
+
+    /// As [`Editable::load`], for one of many overlays of one version.
+    ///
+    /// # Errors
+    /// As [`Editable::load`].
+    pub(crate) fn of_version(version: &Version<'_>, located: Located) -> Result<Self, Error> {
         let tree = version.load(&located.directory)?;
         Ok(Self { located, tree })
     }

@@ -7,7 +7,6 @@ use super::Context;
 use super::edit::{EditRequest, run_as};
 use super::overlay::LoadedOverlay;
 use super::preflight::Editable;
-use super::version::Version;
 use crate::change::{Change, Key, Pin, PinImages, PinValue};
 use crate::error::{Error, codes};
 use crate::image::{Digest, Split, is_same_name, last_segments_match};
@@ -71,8 +70,7 @@ fn images(context: &Context, overlay: &OsString) -> Result<Images, Error> {
     let (files, located) = context.locate(std::slice::from_ref(overlay))?;
     let mut images = Images::new();
     for located in located {
-        let version = Version::new(context, &files);
-        let editable = Editable::load(&version, located)?;
+        let editable = Editable::load(context, &files, located)?;
         let overlay = LoadedOverlay::load(&files, &editable, context)?;
         for found in find_image_uses(&overlay.before.resources, &[]) {
             if found.kind == UseKind::Ephemeral {

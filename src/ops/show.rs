@@ -45,7 +45,7 @@ pub fn run(context: &Context, request: &ShowRequest) -> Result<Report, Error> {
     let name = ResourceName::parse(&request.name).ok_or_else(malformed)?;
     let version = Version::new(context, &files);
     let shown = context.for_each_of(&located, |located| {
-        let overlay = Editable::load(&version, located.clone())?;
+        let overlay = Editable::of_version(&version, located.clone())?;
         let overlay = LoadedOverlay::load(&files, &overlay, context)?;
         shown_field(context, &overlay, &name, request)
     })?;
