@@ -7,7 +7,6 @@ use serde_json::{Value as Json, json};
 
 use super::{refused, rendered, repo};
 use crate::support::certificates::openssl;
-use crate::support::git_http::base64;
 use crate::support::registry::{Guard, OCI_MANIFEST, Registry};
 use crate::support::skip;
 
@@ -59,26 +58,22 @@ fn base64_of(bytes: &[u8]) -> String {
     base64::prelude::BASE64_STANDARD.encode(bytes)
 }
 
-#[test]
-fn a_signature_is_of_the_key_over_this_image() {
-    let Some(registry) = Registry::start(Guard::None) else { return };
+/// A registry whose images are signed by one of four keys, falsely or not at all.
+fn signed_registry() -> Option<Registry> {
+    let registry = Registry::start(Guard::None)?;
     let dir = registry.dir.path();
-    let keys = [
-        ("own", P256),
-        ("other", P256),
-        ("rsa", "RSA -pkeyopt rsa_keygen_bits:2048"),
-        ("edwards", "ED25519"),
-    ];
+    let rsa = "RSA -pkeyopt rsa_keygen_bits:2048";
+    let keys = [("own", P256), ("other", P256), ("rsa", rsa), ("edwards", "ED25519")];
     if !keys.iter().all(|(name, algorithm)| make_key(dir, name, algorithm)) {
-        return skip("no openssl that makes keys");
+        skip("no openssl that makes keys");
+        return None;
     }
-    assert_eq!(base64("ab"), base64_of(b"ab"));
-    let own = "no signature is needed where none is asked for";
-    registry.push_image("unsigned", Some("1"), OCI_MANIFEST, "amd64", own);
-    for name in ["signed", "rsa-signed", "edwards-signed", "foreign", "moved", "changed"] {
+    for name in
+        ["unsigned", "signed", "rsa-signed", "edwards-signed", "foreign", "moved", "changed"]
+    {
         registry.push_image(name, Some("1"), OCI_MANIFEST, "amd64", name);
     }
-    let Some(digest) = registry.judged("signed:1") else { return };
+    let digest = registry.judged("signed:1")?;
     for (repository, key) in [
         ("signed", "own"),
         ("rsa-signed", "rsa"),
@@ -90,18 +85,19 @@ fn a_signature_is_of_the_key_over_this_image() {
         attach(&registry, repository, &digest, &payload, &sign(dir, key, &payload));
     }
     // A true signature of another image, put beside this one.
+    let true_one = sign(dir, "own", &payload(&digest));
     let moved = registry.judged("moved:1").unwrap();
-    attach(&registry, "moved", &moved, &payload(&digest), &sign(dir, "own", &payload(&digest)));
+    attach(&registry, "moved", &moved, &payload(&digest), &true_one);
     // A true signature, with a payload that was changed after it.
     let changed = registry.judged("changed:1").unwrap();
-    attach(
-        &registry,
-        "changed",
-        &changed,
-        &payload(&changed),
-        &sign(dir, "own", &payload(&digest)),
-    );
+    attach(&registry, "changed", &changed, &payload(&changed), &true_one);
+    Some(registry)
+}
 
+#[test]
+fn a_signature_is_of_the_key_over_this_image() {
+    let Some(registry) = signed_registry() else { return };
+    let dir = registry.dir.path();
     for (repository, key, why) in [
         ("signed", "own.pub", ""),
         ("rsa-signed", "rsa.pub", ""),
