@@ -6,17 +6,20 @@
 mod bump;
 mod components;
 mod digests;
+mod hold;
 mod image;
 mod key;
 mod lever;
 #[cfg(feature = "registry")]
 mod resolve;
+mod revert;
 mod several;
 mod wish;
 
 pub use bump::BumpBase;
 pub use components::SetComponents;
 pub use digests::{DigestsError, parse_assignment, parse_digests};
+pub use hold::{HOLD_FILE, HOLD_VERSION, Hold, HoldScope, SetHold};
 pub use image::{Pin, PinImages, PinValue, PinValueError, TagChoice};
 pub use key::{Found, Key, KeyError};
 pub use lever::{
@@ -25,6 +28,7 @@ pub use lever::{
 };
 #[cfg(feature = "registry")]
 pub use resolve::{InUse, NewTag, ResolveImages};
+pub use revert::{Restored, Revert, RevertTarget};
 pub use several::Part;
 pub use wish::Wish;
 
@@ -56,6 +60,10 @@ pub enum Change {
     BumpBase(BumpBase),
     /// Components come and go.
     SetComponents(SetComponents),
+    /// Overlays go back to what they were.
+    Revert(Revert),
+    /// Edits of overlays are refused for a time, or again allowed.
+    SetHold(SetHold),
     /// Several changes, one after the other, and all or nothing.
     Several(Vec<Part>),
 }
@@ -77,6 +85,8 @@ impl Change {
             Self::Restart(_) => "restart",
             Self::BumpBase(_) => "bump",
             Self::SetComponents(_) => "set components",
+            Self::Revert(_) => "revert",
+            Self::SetHold(_) => "hold",
             Self::Several(_) => "apply",
         }
     }
@@ -110,6 +120,8 @@ impl Change {
                 wanted.fields.iter().map(field).collect()
             }
             Self::Restart(wanted) => all(&wanted.names),
+            Self::Revert(wanted) => vec![wanted.restored.word().to_owned()],
+            Self::SetHold(_) => vec!["hold".to_owned()],
             Self::BumpBase(wanted) => vec![wanted.repository.clone().unwrap_or("base".to_owned())],
             Self::SetComponents(wanted) => {
                 let replaced = wanted.replace.iter().flat_map(|(old, new)| [old, new]);

@@ -39,7 +39,7 @@ pub(crate) struct BumpArgs {
     dry_run: bool,
 
     #[command(flatten)]
-    delivery: DeliveryArgs,
+    pub(super) delivery: DeliveryArgs,
 }
 
 impl BumpArgs {

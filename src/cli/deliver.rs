@@ -45,6 +45,10 @@ pub(crate) struct DeliveryArgs {
     #[arg(long)]
     signoff: bool,
 
+    /// Edit an overlay though its `overlay-hold.yaml` refuses that.
+    #[arg(long)]
+    pub(super) override_hold: bool,
+
     /// Go on though files of the edit are not as committed; what is on disk stays there and out of the commit.
     ///
     /// For --branch and --push, which need not touch the checkout; --commit alone is refused all the same.

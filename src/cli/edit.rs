@@ -23,7 +23,7 @@ pub(crate) struct EditArgs {
     no_proof: bool,
 
     #[command(flatten)]
-    delivery: DeliveryArgs,
+    pub(in crate::cli) delivery: DeliveryArgs,
 }
 
 impl EditArgs {

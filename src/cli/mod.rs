@@ -16,6 +16,8 @@ mod edit;
 #[cfg(feature = "git")]
 mod history;
 #[cfg(feature = "git")]
+mod hold;
+#[cfg(feature = "git")]
 mod lock;
 mod look;
 mod options;
@@ -28,6 +30,8 @@ mod reference;
 #[cfg(feature = "registry")]
 mod resolution;
 mod restart;
+#[cfg(feature = "git")]
+mod revert;
 mod schema;
 mod set;
 mod usage;
@@ -93,6 +97,10 @@ enum Command {
     Set(set::SetArgs),
     Restart(restart::RestartArgs),
     Promote(promote::PromoteArgs),
+    #[cfg(feature = "git")]
+    Revert(revert::RevertArgs),
+    #[cfg(feature = "git")]
+    Hold(hold::HoldArgs),
     Apply(apply::ApplyArgs),
     #[cfg(feature = "argocd")]
     Wait(wait::WaitArgs),
@@ -128,6 +136,10 @@ impl Command {
             Self::Set(args) => args.name(),
             Self::Restart(_) => "restart",
             Self::Promote(_) => "promote",
+            #[cfg(feature = "git")]
+            Self::Revert(_) => "revert",
+            #[cfg(feature = "git")]
+            Self::Hold(_) => "hold",
             Self::Apply(_) => "apply",
             #[cfg(feature = "argocd")]
             Self::Wait(_) => "wait",
@@ -162,6 +174,10 @@ impl Command {
             Self::Set(args) => args.run(context),
             Self::Restart(args) => args.run(context),
             Self::Promote(args) => ops::promote::run(context, &args.to_request()?),
+            #[cfg(feature = "git")]
+            Self::Revert(args) => ops::revert::run(context, &args.to_request()?),
+            #[cfg(feature = "git")]
+            Self::Hold(args) => ops::hold::run(context, &args.to_request()?),
             Self::Apply(args) => args.run(context),
             #[cfg(feature = "argocd")]
             Self::Wait(args) => ops::wait::run(context, &args.to_request(context)?),
@@ -175,6 +191,25 @@ impl Command {
     /// Whether `--timeout` is the command's own and not the longest time to wait.
     fn owns_timeout(&self) -> bool {
         self.name() == "set drain"
+    }
+
+    /// Whether an overlay that is held is edited all the same.
+    fn overrides_hold(&self) -> bool {
+        let delivery = match self {
+            Self::Pin(args) => &args.delivery,
+            Self::Set(args) => args.delivery(),
+            Self::Restart(args) => &args.edit.delivery,
+            Self::Promote(args) => &args.delivery,
+            Self::Apply(args) => &args.edit.delivery,
+            #[cfg(feature = "git")]
+            Self::Bump(args) => &args.delivery,
+            #[cfg(feature = "git")]
+            Self::Revert(args) => &args.delivery,
+            #[cfg(feature = "git")]
+            Self::Hold(args) => &args.delivery,
+            _ => return false,
+        };
+        delivery.override_hold
     }
 
     /// The forms for machines other than JSON are those of `check`; comparisons have Markdown.
@@ -229,6 +264,7 @@ fn run(cli: Cli, environment: Environment) -> Exit {
     let outcome = thread.spawn(move || {
         let mut context = context(&cli.global, environment)?;
         context.progress = progress;
+        context.override_hold = cli.command.overrides_hold();
         if cli.command.owns_timeout() {
             context.timeout = None;
         }

@@ -70,7 +70,7 @@ pub(crate) struct PinArgs {
     resolution: super::resolution::ResolutionArgs,
 
     #[command(flatten)]
-    delivery: DeliveryArgs,
+    pub(super) delivery: DeliveryArgs,
 }
 
 impl PinArgs {

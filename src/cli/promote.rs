@@ -36,7 +36,7 @@ pub(crate) struct PromoteArgs {
     dry_run: bool,
 
     #[command(flatten)]
-    delivery: DeliveryArgs,
+    pub(super) delivery: DeliveryArgs,
 }
 
 impl PromoteArgs {

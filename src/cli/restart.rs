@@ -15,7 +15,7 @@ use crate::report::Report;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RestartArgs {
     #[command(flatten)]
-    edit: EditArgs,
+    pub(super) edit: EditArgs,
 
     /// The workloads: [KIND[.GROUP]/]NAME.
     #[arg(value_name = "NAME", required = true)]

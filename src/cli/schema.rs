@@ -23,6 +23,8 @@ enum SchemaName {
     Changes,
     /// The settings of a repository, `.overlay.yaml`.
     Config,
+    /// The hold of an overlay, `overlay-hold.yaml`.
+    Hold,
     /// What every command prints with `--output json`.
     Result,
 }
@@ -33,6 +35,7 @@ impl SchemaName {
         match self {
             Self::Changes => format!("{:#}\n", apply::schema()),
             Self::Config => include_str!("../../docs/config.schema.json").to_owned(),
+            Self::Hold => include_str!("../../docs/hold.schema.json").to_owned(),
             Self::Result => include_str!("../../docs/result.schema.json").to_owned(),
         }
     }

@@ -82,6 +82,8 @@ catalogue! {
         "The name is none that git takes for a branch, or it looks like an option.";
     USAGE = "usage", Usage,
         "The command line is wrong: an unknown or malformed argument, or one that is missing. `--help` shows what is expected.";
+    ABSENT_THEN = "absent-then", Refused,
+        "The overlay was not there at the commit that is to be gone back to, or has nothing before it.";
     AMBIGUOUS_IMAGE = "ambiguous-image", Refused,
         "A key of `--digests` fits images of several repositories. Use a whole name; the candidates are listed.";
     AMBIGUOUS_NAME = "ambiguous-name", Refused,
@@ -102,6 +104,8 @@ catalogue! {
         "The configuration file has an unknown key or a value of the wrong kind.";
     CONTRADICTION = "contradiction", Refused,
         "Two keys name one image and ask for different digests, or two changes of one file ask for different values.";
+    DATABASE_DOWNGRADE = "database-downgrade", Refused,
+        "A database would get an older major version, which cannot read what the newer one wrote. `--allow-downgrade` allows it.";
     DATABASE_TAG = "database-tag", Refused,
         "The tag is one that the database's operator refuses (no version), or another major version, which is an upgrade and no pin.";
     DEAD_ENTRY = "dead-entry", Refused,
@@ -122,6 +126,8 @@ catalogue! {
         "A key stands twice in the JSON of `--digests`.";
     EDIT_BREAKS_BUILD = "edit-breaks-build", Refused,
         "The overlay builds as it stands and would not after the edit. Nothing was written.";
+    ENTRIES_DIFFER = "entries-differ", Refused,
+        "`images:` entries or fields were added or removed since the commit that is to be gone back to. Each is named; `--allow-missing` leaves them as they are.";
     EPHEMERAL_ONLY = "ephemeral-only", Refused,
         "Only ephemeral containers use the image, and no transformer of kustomize reaches those.";
     FIELD_UNREACHABLE = "field-unreachable", Refused,
@@ -134,6 +140,8 @@ catalogue! {
         "The grace would be below the time that the pods take to drain; they would be killed.";
     HELD_OFF = "held-off", Refused,
         "The workload is held at 0 replicas on purpose. `--turn-on` turns it on.";
+    HOLD_INVALID = "hold-invalid", Refused,
+        "The `overlay-hold.yaml` of the overlay cannot be read, so that nobody knows what it refuses. The place and the reason are given.";
     IMAGE_LOCK_INVALID = "image-lock-invalid", Refused,
         "The file of `--from-lock` is not one that `--write-lock` writes, or is of another version. The place is named.";
     IMAGE_NOT_FOUND = "image-not-found", Refused,
@@ -162,10 +170,14 @@ catalogue! {
         "A name is that of nothing rendered which the command acts on. The nearest names are listed.";
     NOT_ALLOWED = "not-allowed", Refused,
         "The value is well formed and would be refused by the API server, by an operator, or could never work. The reason is given.";
+    NOT_AN_ANCESTOR = "not-an-ancestor", Refused,
+        "The commit that is to be gone back to is no part of the history of what is checked out.";
     NOT_AN_IMAGE = "not-an-image", Refused,
         "What the name stands for is no image that can be pinned: another kind of artifact, a manifest of Docker's schema 1, or a name that no registry takes.";
     NOT_EDITABLE = "not-editable", Refused,
         "The file holds a form that cannot be edited without changing more than what was asked: an anchor in use, a key twice, a merge key. The place is named.";
+    ON_HOLD = "on-hold", Refused,
+        "Edits of the overlay are refused until the date in its `overlay-hold.yaml`, for the reason that stands there. `--override-hold` edits it all the same.";
     OTHER_VALUE = "other-value", Refused,
         "The edit would render another value than the one asked for. Nothing was written.";
     OUTSIDE_BOUNDARY = "outside-boundary", Refused,
@@ -174,6 +186,8 @@ catalogue! {
         "A HorizontalPodAutoscaler or a KEDA ScaledObject owns the number of replicas. `--override-owner` writes it all the same.";
     PLACEHOLDER = "placeholder", Refused,
         "The image is pinned to sixty-four zeros, which fail closed on purpose. `--replace-placeholder` replaces them.";
+    PLACEHOLDER_RETURNS = "placeholder-returns", Refused,
+        "An image would again be pinned to sixty-four zeros, so that its pods cannot start. `--allow-placeholder` lets it come back.";
     REFS_LEFT_BEHIND = "refs-left-behind", Refused,
         "Another file that the overlay uses names the same base at another version, and it is not among the files edited. Each line is named.";
     SEVERAL_BASES = "several-bases", Refused,
@@ -272,6 +286,8 @@ catalogue! {
         "Git does not take the repository as it stands, for instance because somebody else owns it.";
     SEVERAL_BOUNDARIES = "several-boundaries", Missing,
         "The overlays named belong to different repositories. One command works in one repository.";
+    SHALLOW_CLONE = "shallow-clone", Missing,
+        "The clone is shallow, what is sought is not in it, and it could not be deepened. `git fetch --unshallow` brings the rest.";
     UNBORN_BRANCH = "unborn-branch", Missing,
         "The current branch has no commit yet, so there is nothing to base an edit on.";
     APPLICATION_GONE = "application-gone", Outside,

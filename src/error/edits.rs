@@ -25,9 +25,8 @@ impl From<PlanError> for Error {
             PlanError::Yaml { file, error } => plain.at(line_of(file, error.line, error.column)),
             PlanError::NotListed { file, .. } => plain.at(Location::file(file)),
             PlanError::Entries { file, error } => plain.at(line_of(file, error.line(), 0)),
-            PlanError::NotEditable { file, line, column, .. } => {
-                plain.at(line_of(file, line, column))
-            }
+            PlanError::NotEditable { file, line, column, .. }
+            | PlanError::Hold { file, line, column, .. } => plain.at(line_of(file, line, column)),
             PlanError::NoSuchImage { key, rendered }
             | PlanError::DeadEntry { key, rendered, .. } => {
                 with_hint(plain, nearest_image(&key, &rendered))
@@ -63,6 +62,7 @@ fn plan_code(error: &PlanError) -> Code {
     match error {
         PlanError::Yaml { .. } => codes::BUILD_BROKEN,
         PlanError::NotListed { .. } => codes::NOT_ALLOWED,
+        PlanError::Hold { .. } => codes::HOLD_INVALID,
         PlanError::Entries { .. } | PlanError::NotEditable { .. } => codes::NOT_EDITABLE,
         PlanError::Ambiguous { .. } => codes::AMBIGUOUS_IMAGE,
         PlanError::NoSuchImage { .. } => codes::NO_SUCH_IMAGE,

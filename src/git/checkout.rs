@@ -347,7 +347,11 @@ fn update_index(repository: &Repository, files: &[StoredFile]) -> Result<(), Git
 fn write_checkout(repository: &Repository, file: &StoredFile) -> Result<(), GitError> {
     let Some(top) = repository.work_tree() else { return Ok(()) };
     let path = top.join(&file.path);
-    let Some(bytes) = checkout_bytes(repository, file, file.after)? else { return remove(&path) };
+    let Some(bytes) = checkout_bytes(repository, file, file.after)? else {
+        remove(&path)?;
+        leave_none_empty(top, &path);
+        return Ok(());
+    };
     let permissions = std::fs::symlink_metadata(&path).map(|data| data.permissions()).ok();
     write_whole(
         &path,
@@ -356,6 +360,16 @@ fn write_checkout(repository: &Repository, file: &StoredFile) -> Result<(), GitE
         repository.git_dir(),
     )
     .map_err(|e| GitError::Io { path, reason: e.to_string() })
+}
+
+/// As git does, no directory stays that a file left empty.
+fn leave_none_empty(top: &Path, gone: &Path) {
+    let above = gone.ancestors().skip(1).take_while(|directory| *directory != top);
+    for directory in above {
+        if std::fs::remove_dir(directory).is_err() {
+            return;
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -46,7 +46,7 @@ pub use push::{MOST_TRIES, Outcome, Pushed, Remade, push_with_retry};
 pub use remote::{Advertised, Remote, is_address};
 pub use remote_base::{MAX_REPOSITORY_BYTES, Pinning, RemoteBase, RemoteBases};
 pub use repository::{Commit, Repository};
-pub use revision_files::{Found, MAX_FILE_BYTES, RevisionFiles};
+pub use revision_files::{FilesBelow, Found, MAX_FILE_BYTES, RevisionFiles};
 pub use temporary::{TEMPORARY_REMOTE, TemporaryClone};
 pub use tree::{Mode, Placed, Tree, TreeEntry, write_trees};
 pub use walk::{Parents, Walk, Walked};

@@ -288,6 +288,17 @@ impl<'a> Remote<'a> {
         Err(GitError::LostEveryRace { branch: short_name(branch).to_owned(), tries: 20 })
     }
 
+    /// Lets a shallow clone reach `by` commits further back, or to the beginning.
+    ///
+    /// # Errors
+    /// As for [`Remote::list`].
+    pub fn deepen(&self, repository: &Repository, by: Option<u32>) -> Result<(), GitError> {
+        let depth = by.map_or_else(|| "--unshallow".to_owned(), |by| format!("--deepen={by}"));
+        let args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", &depth, "--"];
+        let answer = self.call(repository.git(), &args).arg(&self.target).answer()?;
+        if answer.is_success { Ok(()) } else { Err(self.classify("fetch", &answer)) }
+    }
+
     /// Fetches one reference or commit without history, ended where `watch` says so. A server that gives no single commits
     /// is asked for all its branches and tags.
     ///

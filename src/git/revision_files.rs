@@ -3,7 +3,7 @@
 //! Symbolic links are followed inside the tree, never out of it. A submodule is another repository and so is absent. A
 //! pointer of Git LFS is the small text that is committed.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::kustomize::{Entry, Files, FilesError};
@@ -39,6 +39,15 @@ pub struct Found {
     pub real: String,
     /// What it is: never a link, never a submodule.
     pub entry: TreeEntry,
+}
+
+/// What is below a directory.
+#[derive(Clone, Debug, Default)]
+pub struct FilesBelow {
+    /// Files and links, by path.
+    pub files: BTreeMap<String, TreeEntry>,
+    /// Directories whose files are not among them.
+    pub left_out: Vec<String>,
 }
 
 impl RevisionFiles {
@@ -82,6 +91,44 @@ impl RevisionFiles {
             }
         }
         Ok(found)
+    }
+
+    /// Every file and link below `directory`, which is a real path, and the directories below it that hold a file of
+    /// one of `names`: what is in those is left out.
+    ///
+    /// # Errors
+    /// [`GitError::BadObject`].
+    pub fn files_below(&self, directory: &str, names: &[&str]) -> Result<FilesBelow, GitError> {
+        let mut below = FilesBelow::default();
+        let Ok(Some(Found { entry, .. })) = self.find(directory) else { return Ok(below) };
+        let mut ahead = vec![(directory.to_owned(), entry)];
+        while let Some((path, entry)) = ahead.pop() {
+            if entry.mode != Mode::Tree {
+                below.files.insert(path, entry);
+                continue;
+            }
+            let tree = self.objects.tree(entry.id)?;
+            let is_own = |name: &&str| tree.find(name.as_bytes()).is_some();
+            if path != directory && names.iter().any(is_own) {
+                below.left_out.push(path);
+                continue;
+            }
+            for (name, entry) in tree.entries().filter(|(_, e)| e.mode != Mode::Submodule) {
+                let name = String::from_utf8_lossy(name);
+                let path =
+                    if path.is_empty() { name.into_owned() } else { format!("{path}/{name}") };
+                ahead.push((path, entry));
+            }
+        }
+        Ok(below)
+    }
+
+    /// The bytes of a file of a revision by its entry.
+    ///
+    /// # Errors
+    /// [`GitError::BadObject`], also for a file that is too large.
+    pub fn content(&self, entry: TreeEntry) -> Result<Arc<[u8]>, GitError> {
+        self.objects.blob(entry.id, MAX_FILE_BYTES)
     }
 
     fn tree_entry(

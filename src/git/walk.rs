@@ -119,3 +119,24 @@ fn list(
         })
         .collect()
 }
+
+impl Repository {
+    /// The commits of `tip` that `past` has not and that changed one of `paths`, newest first, no more than `most`:
+    /// short name and subject.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot list them.
+    pub fn commits_changing(
+        &self,
+        past: ObjectId,
+        tip: ObjectId,
+        paths: &[&str],
+        most: usize,
+    ) -> Result<Vec<String>, GitError> {
+        let most = format!("--max-count={most}");
+        let range = format!("{past}..{tip}");
+        let args = ["log", "--no-decorate", "--abbrev=12", "--format=%h %s", &most, &range, "--"];
+        let text = self.git().run(args.into_iter().chain(paths.iter().copied())).text()?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+}

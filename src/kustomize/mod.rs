@@ -39,4 +39,4 @@ pub use origin::{FileId, Origin};
 pub use owner::{Owner, owner_of, statement_kind};
 pub use rendered::Rendered;
 pub use resource::{Resource, ResourceId};
-pub use source_tree::{EditedFiles, LoadError, SharedSources, SourceTree};
+pub use source_tree::{EditedFiles, LoadError, ReplacedFiles, SharedSources, SourceTree};

@@ -21,7 +21,7 @@ use super::node::Node;
 use super::origin::{FileId, FileTable};
 use super::types::Kustomization;
 
-pub use edit::EditedFiles;
+pub use edit::{EditedFiles, ReplacedFiles};
 pub use shared::SharedSources;
 
 /// The names of a kustomization file, in kustomize's order.

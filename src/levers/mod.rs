@@ -74,6 +74,8 @@ pub fn resolve(
         Change::PinImages(_)
         | Change::BumpBase(_)
         | Change::SetComponents(_)
+        | Change::Revert(_)
+        | Change::SetHold(_)
         | Change::Several(_) => Ok(Resolved::default()),
         Change::SetReplicas(change) => replicas::resolve(change, context, groups),
         Change::SetStrategy(change) => strategy::resolve(change, context, groups),

@@ -6,10 +6,13 @@ mod bump;
 mod components;
 mod consequences;
 mod fields;
+pub(super) mod hold;
 pub(super) mod reach;
 mod removals;
 #[cfg(feature = "registry")]
 mod resolve;
+#[cfg(feature = "git")]
+pub(super) mod revert;
 mod several;
 mod unseen;
 
@@ -68,8 +71,19 @@ pub(crate) struct Proven {
 /// Plans `change` in every overlay of `editable` and proves it by rendering; all or nothing.
 ///
 /// # Errors
-/// The first refusal or failure.
+/// The first refusal or failure, and where an overlay that would change is held.
 pub(crate) fn prove_change(
+    context: &Context,
+    files: &dyn Files,
+    editable: &[Editable],
+    change: &Change,
+) -> Result<Proven, Error> {
+    let proven = plan_and_prove(context, files, editable, change)?;
+    hold::require_none(context, files, editable, change, &proven)?;
+    Ok(proven)
+}
+
+fn plan_and_prove(
     context: &Context,
     files: &dyn Files,
     editable: &[Editable],
@@ -86,6 +100,9 @@ pub(crate) fn prove_change(
         Change::Several(parts) => return several::prove(context, files, editable, parts),
         #[cfg(feature = "registry")]
         Change::ResolveImages(wanted) => return resolve::prove(context, files, editable, wanted),
+        Change::SetHold(wanted) => return hold::prove(files, editable, wanted),
+        #[cfg(feature = "git")]
+        Change::Revert(revert) => return revert::prove_on_disk(context, files, editable, revert),
         _ => {}
     }
     let plan = |overlay: &Editable| {
@@ -407,6 +424,15 @@ fn diffs(planned: &Planned<'_>) -> Result<Vec<FileReport>, Error> {
     Ok(files)
 }
 
+/// The new text of a file that `tree` has, or has not yet.
+pub(crate) fn new_text(tree: &SourceTree, path: &str, text: &str) -> NewText {
+    NewText {
+        path: path.to_owned(),
+        before: tree.file(path).map(|file| file.bytes.to_vec()),
+        after: Some(text.as_bytes().to_vec()),
+    }
+}
+
 fn new_texts(planned: &[Planned<'_>], texts: Vec<(String, String)>) -> Vec<NewText> {
     let mut old: HashMap<&str, &[u8]> = HashMap::new();
     for planned in planned {
@@ -418,7 +444,7 @@ fn new_texts(planned: &[Planned<'_>], texts: Vec<(String, String)>) -> Vec<NewTe
     let new = |(path, text): (String, String)| NewText {
         before: before(&path),
         path,
-        after: text.into_bytes(),
+        after: Some(text.into_bytes()),
     };
     texts.into_iter().map(new).collect()
 }

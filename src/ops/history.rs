@@ -178,6 +178,12 @@ fn entry(walked: &Walked, moved: Arc<Moved>) -> Entry {
 /// What differs, by the numbers of the two states.
 type Moves = BTreeMap<(usize, usize), Arc<Moved>>;
 
+/// Whether `overlay revert` made the commit.
+pub(super) fn is_revert(message: &str) -> bool {
+    let records = git::parse_records(message);
+    records.iter().any(|record| record.data["command"] == "revert")
+}
+
 /// What becomes of an overlay between two states.
 fn status_of(before: Kind, after: Kind) -> Status {
     match (before, after) {

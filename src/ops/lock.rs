@@ -162,7 +162,7 @@ fn write(files: &DiskFiles, new: &LockFile) -> Result<(), Error> {
         None => None,
     };
     let after = new.to_text().into_bytes();
-    let text = NewText { path: LOCK_FILE.to_owned(), before, after };
+    let text = NewText { path: LOCK_FILE.to_owned(), before, after: Some(after) };
     write_texts(files.root(), &[text])?;
     Ok(())
 }

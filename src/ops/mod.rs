@@ -25,6 +25,8 @@ pub mod ends;
 pub mod explain;
 #[cfg(feature = "git")]
 pub mod history;
+#[cfg(feature = "git")]
+pub mod hold;
 pub mod images;
 pub mod input;
 pub mod list;
@@ -42,6 +44,8 @@ mod remote;
 #[cfg(feature = "git")]
 mod remote_bases;
 pub mod render;
+#[cfg(feature = "git")]
+pub mod revert;
 #[cfg(feature = "git")]
 mod revision;
 pub mod show;
@@ -76,6 +80,8 @@ pub struct Context {
     pub config: Option<PathBuf>,
     /// The process's environment.
     pub environment: Environment,
+    /// `--override-hold`: overlays are edited though they are held.
+    pub override_hold: bool,
     /// `--offline`: remote bases come from the cache alone.
     pub offline: bool,
     /// Who is told how far long work has gone.

@@ -42,7 +42,8 @@ pub(super) fn check_database_tag(old: &str, new: &str) -> Result<(), DatabaseTag
 }
 
 /// The number before the first `.`, `-` or `_` of a tag that begins with one.
-fn major_version(tag: &str) -> Option<u32> {
+#[must_use]
+pub fn major_version(tag: &str) -> Option<u32> {
     let digits = tag.bytes().take_while(u8::is_ascii_digit).count();
     let follows = tag.as_bytes().get(digits);
     let is_version = follows.is_none_or(|b| matches!(b, b'.' | b'-' | b'_'));

@@ -44,6 +44,18 @@ pub enum PlanError {
         /// Where and why.
         error: EntriesError,
     },
+    /// The file of a hold cannot be read, so that what it refuses is not known.
+    #[error("{reason}")]
+    Hold {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: u32,
+        /// The column in characters, from 1.
+        column: u32,
+        /// What is wrong.
+        reason: String,
+    },
     /// A key means several images.
     #[error("`{key}` names several images: {}", names.join(", "))]
     Ambiguous {

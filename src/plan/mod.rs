@@ -8,20 +8,23 @@ mod components;
 mod database;
 mod entries;
 mod error;
+mod hold;
 mod later;
 pub mod layer;
 mod new_entry;
 mod pin;
 mod place;
 pub mod placement;
+mod restore;
 mod tag_rule;
 mod write;
 
 pub use bump::{BaseReference, find_base_references, move_references};
 pub use components::{changed_components, edit_components, read_components};
-pub use database::DatabaseTagError;
+pub use database::{DatabaseTagError, major_version};
 pub use entries::{EntriesError, ImagesEntry, read_entries};
 pub use error::{PlanError, Statement};
+pub use hold::{HOLD_KEYS, read_hold, write_hold};
 pub use later::{LaterField, read_later};
 #[cfg(feature = "registry")]
 pub use pin::find_places;
@@ -31,5 +34,6 @@ pub use placement::{
     Ground, Overwritten, Placed, Prover, Stated, Unproven, find_overwritten, own_statements,
     place_wishes,
 };
+pub use restore::{RestoredEntries, restore_entries};
 pub use tag_rule::{EntryField, FieldEdit, TagError};
 pub use write::{Placement, PlacementKind, Plan, WriteView, write_decisions};

@@ -8,8 +8,10 @@ mod effect;
 mod fields;
 mod objects;
 mod pin;
+mod restored;
 
 pub use effect::{Effect, FieldChange, measure_effect, node_to_json};
 pub use fields::{FieldRefusal, verify_fields};
 pub use objects::{ChangedObject, MASK, ObjectDiff, compare_objects};
 pub use pin::{Refusal, verify_pins};
+pub use restored::{LeftImage, RestoredPins, verify_restored_pins};

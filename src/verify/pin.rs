@@ -60,7 +60,7 @@ pub enum Refusal {
 }
 
 /// `Kind NAMESPACE/NAME`, as people say it.
-fn shown(id: &ResourceId) -> String {
+pub(super) fn shown(id: &ResourceId) -> String {
     match id.namespace.is_empty() {
         true => format!("{}/{}", id.kind, id.name),
         false => format!("{}/{} in {}", id.kind, id.name, id.namespace),

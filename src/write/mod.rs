@@ -23,8 +23,8 @@ pub struct NewText {
     pub path: String,
     /// The bytes as they were read, or `None` where the file is created.
     pub before: Option<Vec<u8>>,
-    /// The bytes to be.
-    pub after: Vec<u8>,
+    /// The bytes to be, or `None` where the file goes.
+    pub after: Option<Vec<u8>>,
 }
 
 /// Why nothing was written.
@@ -87,7 +87,8 @@ pub fn write_texts(root: &Path, texts: &[NewText]) -> Result<Vec<String>, WriteE
 }
 
 fn write_with(root: &Path, texts: &[NewText], fault: Fault<'_>) -> Result<Vec<String>, WriteError> {
-    let changed = texts.iter().filter(|text| text.before.as_deref() != Some(&text.after));
+    let changed: Vec<&NewText> = texts.iter().filter(|text| text.before != text.after).collect();
+    let made = NewDirectories::make(root, &changed)?;
     let mut staged = Vec::new();
     for text in changed {
         staged.push(Staged::prepare(root, text, fault)?);
@@ -100,17 +101,66 @@ fn write_with(root: &Path, texts: &[NewText], fault: Fault<'_>) -> Result<Vec<St
             Err(source) => return Err(undo(path, source, done, fault)),
         }
     }
+    made.keep();
     let directories = done.iter().filter_map(|written| written.target.parent());
     // The names are in place; that the directory is forced to disk too is worth a try, and no more.
     directories.for_each(|directory| drop(File::open(directory).and_then(|d| d.sync_all())));
-    Ok(done.into_iter().map(|written| written.path).collect())
+    let gone = done.iter().filter(|written| written.is_removed);
+    let gone: Vec<PathBuf> = gone.map(|written| written.target.clone()).collect();
+    // With them go the second names of the old files, which stand in the same directories.
+    let paths = done.into_iter().map(|written| written.path).collect();
+    gone.iter().for_each(|gone| leave_none_empty(root, gone));
+    Ok(paths)
+}
+
+/// Directories that new files need; those that were made go again unless they are kept.
+struct NewDirectories(Vec<PathBuf>);
+
+impl NewDirectories {
+    fn make(root: &Path, texts: &[&NewText]) -> Result<Self, WriteError> {
+        let mut made = Self(Vec::new());
+        for text in texts.iter().filter(|text| text.before.is_none()) {
+            let failed = |source| WriteError::Failed { path: text.path.clone(), source };
+            let target = tree::own_path(root, &text.path).map_err(failed)?;
+            let missing = target.ancestors().skip(1).take_while(|directory| !directory.exists());
+            let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+            while let Some(directory) = missing.pop() {
+                fs::create_dir(&directory).map_err(failed)?;
+                made.0.push(directory);
+            }
+        }
+        Ok(made)
+    }
+
+    fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for NewDirectories {
+    fn drop(&mut self) {
+        // One that holds something by now is not ours to remove.
+        self.0.iter().rev().for_each(|directory| drop(fs::remove_dir(directory)));
+    }
+}
+
+/// As git does, no directory stays that a file left empty.
+fn leave_none_empty(root: &Path, gone: &Path) {
+    let Ok(root) = fs::canonicalize(root) else { return };
+    let above = gone.ancestors().skip(1).take_while(|directory| **directory != root);
+    for directory in above {
+        if fs::remove_dir(directory).is_err() {
+            return;
+        }
+    }
 }
 
 /// A new text on disk beside its target.
 struct Staged {
     path: String,
     target: PathBuf,
-    new: NamedTempFile,
+    /// `None` where the file goes.
+    new: Option<NamedTempFile>,
     /// A second name of the old file, which is what an undo renames back.
     old: Option<TempPath>,
 }
@@ -120,6 +170,7 @@ struct Done {
     path: String,
     target: PathBuf,
     old: Option<TempPath>,
+    is_removed: bool,
 }
 
 impl Staged {
@@ -129,7 +180,9 @@ impl Staged {
         let directory = target.parent().unwrap_or(root).to_path_buf();
         check_unchanged(&target, text)?;
         fault(Step::Stage, &text.path).map_err(failed)?;
-        let new = stage(&directory, &target, &text.after).map_err(failed)?;
+        let after = text.after.as_deref();
+        let new = after.map(|after| stage(&directory, &target, after)).transpose();
+        let new = new.map_err(failed)?;
         let old = match text.before {
             Some(_) => Some(second_name(&directory, &target).map_err(failed)?),
             None => None,
@@ -138,11 +191,13 @@ impl Staged {
     }
 
     fn commit(self) -> io::Result<Done> {
-        match self.old {
-            Some(_) => self.new.persist(&self.target).map_err(|e| e.error)?,
-            None => self.new.persist_noclobber(&self.target).map_err(|e| e.error)?,
-        };
-        Ok(Done { path: self.path, target: self.target, old: self.old })
+        let is_removed = self.new.is_none();
+        match (self.new, &self.old) {
+            (Some(new), Some(_)) => drop(new.persist(&self.target).map_err(|e| e.error)?),
+            (Some(new), None) => drop(new.persist_noclobber(&self.target).map_err(|e| e.error)?),
+            (None, _) => remove(&self.target)?,
+        }
+        Ok(Done { path: self.path, target: self.target, old: self.old, is_removed })
     }
 }
 
@@ -266,7 +321,7 @@ mod tests {
         NewText {
             path: path.into(),
             before: before.map(|text| text.as_bytes().to_vec()),
-            after: after.into(),
+            after: Some(after.into()),
         }
     }
 
@@ -318,6 +373,37 @@ mod tests {
             assert!(matches!(result, Err(WriteError::ChangedMeanwhile { .. })));
             assert_eq!(contents(&root), pairs(&[("a", "a"), ("b", "b")]));
         }
+    }
+
+    fn gone(path: &str, before: &str) -> NewText {
+        NewText { path: path.into(), before: Some(before.into()), after: None }
+    }
+
+    #[test]
+    fn files_go_and_come_with_their_directories() {
+        let dir = tree();
+        let root = dir.path().join("repo");
+        let texts = [text("o/new/deep/c", None, "C"), gone("o/a", "a")];
+        assert_eq!(write_texts(&root, &texts).unwrap(), ["o/new/deep/c", "o/a"]);
+        assert_eq!(fs::read_to_string(root.join("o/new/deep/c")).unwrap(), "C");
+        assert!(!root.join("o/a").exists());
+        write_texts(&root, &[gone("o/new/deep/c", "C")]).unwrap();
+        assert!(!root.join("o/new").exists() && root.join("o/b").exists());
+        assert!(write_texts(&root, &[gone("o/b", "other")]).is_err());
+        assert!(root.join("o/b").exists());
+    }
+
+    #[test]
+    fn what_went_comes_back_and_what_came_goes_where_a_later_file_fails() {
+        let dir = tree();
+        let root = dir.path().join("repo");
+        let texts = [gone("o/a", "a"), text("o/new/c", None, "C"), text("o/b", Some("b"), "B")];
+        let mut fault = |at: Step, path: &str| match (at, path) {
+            (Step::Rename, "o/b") => Err(io::Error::other("disk full")),
+            _ => Ok(()),
+        };
+        assert!(write_with(&root, &texts, &mut fault).is_err());
+        assert_eq!(contents(&root), pairs(&[("a", "a"), ("b", "b")]));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 
 use crate::compare::Numbers;
+use crate::support::json_schema::faults;
 use crate::support::repo::TestRepo;
 use crate::support::{Judge, judge};
 
@@ -117,7 +118,7 @@ fn change(repo: &TestRepo, numbers: &mut Numbers, at: usize) {
             let is_link = fs::read_link(&path).is_ok();
             let _ = fs::remove_file(&path);
             #[cfg(unix)]
-            if !is_link {
+            if !is_link && path.parent().unwrap().is_dir() {
                 std::os::unix::fs::symlink("../../base/web.yaml", &path).unwrap();
             }
         }
@@ -246,6 +247,8 @@ fn history_is_what_rendering_every_commit_gives() {
 fn entries(repo: &TestRepo, more: &[&str]) -> Vec<Json> {
     let ran = repo.overlay(&[&["history", OVERLAY, "-o", "json"], more].concat());
     assert_eq!(ran.status, 0, "{ran:?}");
+    let schema = serde_json::from_str(include_str!("../../docs/result.schema.json")).unwrap();
+    assert_eq!(faults(&schema, &ran.json()), [""; 0]);
     ran.json()["result"]["overlays"][0]["entries"].as_array().unwrap().clone()
 }
 

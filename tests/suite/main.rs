@@ -48,6 +48,8 @@ mod remote_bases;
 #[cfg(feature = "git")]
 mod remote_forms;
 mod render;
+#[cfg(feature = "git")]
+mod revert;
 mod schemas;
 mod stories;
 mod support;

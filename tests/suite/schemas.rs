@@ -95,7 +95,7 @@ fn the_schema_of_the_settings_takes_what_the_reader_takes() {
 #[test]
 fn the_command_prints_the_published_schemas() {
     let repo = TestRepo::with_files(&[]);
-    for name in ["changes", "config", "result"] {
+    for name in ["changes", "config", "hold", "result"] {
         let ran = repo.overlay(&["schema", name]);
         let text = fs::read_to_string(format!("docs/{name}.schema.json")).unwrap();
         assert!(ran.status == 0 && ran.stdout == text, "{name}: {ran:?}");

@@ -27,7 +27,7 @@ const MOST_CHANGES: usize = 1_000;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
-    edit: EditArgs,
+    pub(super) edit: EditArgs,
 
     /// The changes, in YAML (docs/changes.schema.json); - for standard input.
     #[arg(short = 'f', long = "file", value_name = "CHANGES.yaml")]

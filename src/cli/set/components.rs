@@ -12,7 +12,7 @@ use crate::ops::edit::EditRequest;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ComponentsArgs {
     #[command(flatten)]
-    edit: EditArgs,
+    pub(super) edit: EditArgs,
 
     /// Put this component behind all others; a path from the overlay; may be given again.
     #[arg(long, value_name = "P")]

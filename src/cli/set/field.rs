@@ -17,7 +17,7 @@ use crate::ops::edit::EditRequest;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FieldArgs {
     #[command(flatten)]
-    edit: EditArgs,
+    pub(super) edit: EditArgs,
 
     /// The resource: [KIND[.GROUP]/]NAME.
     #[arg(value_name = "KIND/NAME")]

@@ -12,7 +12,7 @@ use crate::ops::edit::EditRequest;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InstancesArgs {
     #[command(flatten)]
-    edit: EditArgs,
+    pub(super) edit: EditArgs,
 
     /// CLUSTER=N: the Cluster gets N instances; a bare CLUSTER with --hibernate or --resume.
     #[arg(value_name = "CLUSTER=N", required = true)]

@@ -18,6 +18,7 @@ pub(super) use replicas::ReplicasArgs;
 pub(super) use resources::ResourcesArgs;
 pub(super) use strategy::StrategyArgs;
 
+use super::deliver::DeliveryArgs;
 use crate::error::{Error, codes};
 use crate::kustomize::ResourceName;
 use crate::ops::{self, Context};
@@ -53,6 +54,20 @@ impl SetArgs {
             Lever::Field(_) => "set field",
             Lever::Components(_) => "set components",
         }
+    }
+
+    /// The options of delivery.
+    pub(super) fn delivery(&self) -> &DeliveryArgs {
+        let edit = match &self.lever {
+            Lever::Replicas(args) => &args.edit,
+            Lever::Strategy(args) => &args.edit,
+            Lever::Drain(args) => &args.edit,
+            Lever::Instances(args) => &args.edit,
+            Lever::Resources(args) => &args.edit,
+            Lever::Field(args) => &args.edit,
+            Lever::Components(args) => &args.edit,
+        };
+        &edit.delivery
     }
 
     /// Runs the command.

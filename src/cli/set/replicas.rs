@@ -12,7 +12,7 @@ use crate::ops::edit::EditRequest;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReplicasArgs {
     #[command(flatten)]
-    edit: EditArgs,
+    pub(super) edit: EditArgs,
 
     /// NAME=N: the workload [KIND[.GROUP]/]NAME gets N replicas.
     #[arg(value_name = "NAME=N")]

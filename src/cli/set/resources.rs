@@ -13,7 +13,7 @@ use crate::ops::edit::EditRequest;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ResourcesArgs {
     #[command(flatten)]
-    edit: EditArgs,
+    pub(super) edit: EditArgs,
 
     /// The workload: [KIND[.GROUP]/]NAME.
     #[arg(value_name = "NAME")]

@@ -12,7 +12,7 @@ use crate::ops::edit::EditRequest;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StrategyArgs {
     #[command(flatten)]
-    edit: EditArgs,
+    pub(super) edit: EditArgs,
 
     /// The workloads: [KIND[.GROUP]/]NAME.
     #[arg(value_name = "NAME")]

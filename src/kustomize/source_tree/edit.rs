@@ -1,5 +1,6 @@
 //! A tree with some texts replaced: what the build of an edit reads before anything is written.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::crawl::Crawler;
@@ -45,6 +46,53 @@ impl Files for EditedFiles<'_> {
     fn read(&self, path: &str) -> Result<Arc<[u8]>, FilesError> {
         match self.text(path) {
             Some(text) => Ok(Arc::from(text.as_bytes())),
+            None => self.base.read(path),
+        }
+    }
+}
+
+/// `base` with some files in place of its own, some that it has not, and some left out.
+pub struct ReplacedFiles<'a> {
+    base: &'a dyn Files,
+    files: BTreeMap<String, Option<Arc<[u8]>>>,
+}
+
+impl<'a> ReplacedFiles<'a> {
+    /// `files` are real paths and their bytes; `None` leaves a file out.
+    #[must_use]
+    pub fn new(
+        base: &'a dyn Files,
+        files: impl IntoIterator<Item = (String, Option<Vec<u8>>)>,
+    ) -> Self {
+        let files = files.into_iter().map(|(path, bytes)| (path, bytes.map(Arc::from)));
+        Self { base, files: files.collect() }
+    }
+}
+
+impl Files for ReplacedFiles<'_> {
+    fn entry(&self, path: &str) -> Result<Option<Entry>, FilesError> {
+        let real = path.to_owned();
+        match self.files.get(path) {
+            Some(Some(_)) => return Ok(Some(Entry::File { real })),
+            Some(None) => return Ok(None),
+            None => {}
+        }
+        let is_parent = || self.files.iter().any(|(file, b)| b.is_some() && is_within(file, path));
+        match self.base.entry(path)? {
+            // A link to a file that is left out leads nowhere.
+            Some(Entry::File { real }) if matches!(self.files.get(&real), Some(None)) => Ok(None),
+            None if is_parent() => Ok(Some(Entry::Directory { real })),
+            found => Ok(found),
+        }
+    }
+
+    fn read(&self, path: &str) -> Result<Arc<[u8]>, FilesError> {
+        match self.files.get(path) {
+            Some(Some(bytes)) => Ok(Arc::clone(bytes)),
+            Some(None) => Err(FilesError::Unreadable {
+                path: path.to_owned(),
+                reason: "no such file".to_owned(),
+            }),
             None => self.base.read(path),
         }
     }

@@ -55,7 +55,10 @@ pub(super) fn prove(
         None => Proven { overlays: Vec::new(), texts: Vec::new() },
     };
     for text in pinned.texts {
-        texts.insert(text.path, String::from_utf8_lossy(&text.after).into_owned());
+        texts.insert(
+            text.path,
+            String::from_utf8_lossy(&text.after.unwrap_or_default()).into_owned(),
+        );
     }
     let last: Vec<(String, String)> = texts.into_iter().collect();
     let edited = EditedFiles::new(files, &last);
@@ -188,7 +191,7 @@ fn new_texts(moved: &[Moved<'_>], texts: Vec<(String, String)>) -> Vec<NewText> 
     let new = |(path, text): (String, String)| NewText {
         before: before(&path),
         path,
-        after: text.into_bytes(),
+        after: Some(text.into_bytes()),
     };
     texts.into_iter().map(new).collect()
 }

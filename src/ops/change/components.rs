@@ -47,7 +47,7 @@ fn prove_one(
     require_list(&overlay, &after, change)?;
     let report = prove_edit(context, &overlay, &plan, notes, change)?;
     let before = Some(overlay.text.clone().into_bytes());
-    Ok((report, Some(NewText { path, before, after: after.into_bytes() })))
+    Ok((report, Some(NewText { path, before, after: Some(after.into_bytes()) })))
 }
 
 /// The edited list is what the change makes of the list as it was.

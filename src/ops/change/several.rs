@@ -81,7 +81,8 @@ impl Run<'_> {
     fn step(&mut self, part: &Part) -> Result<(), Error> {
         let (concerned, proven) = self.prove_part(part)?;
         for text in proven.texts {
-            let after = String::from_utf8_lossy(&text.after).into_owned();
+            let after = text.after.as_deref().unwrap_or_default();
+            let after = String::from_utf8_lossy(after).into_owned();
             self.move_placements(&text, &after);
             let before = text.before;
             self.texts.entry(text.path).or_insert((before, String::new())).1 = after;
@@ -126,8 +127,8 @@ impl Run<'_> {
             .context
             .for_each_of(&each, |(overlay, done)| self.report(overlay, done, &texts))?;
         let new = |(path, (before, after)): (String, (Option<Vec<u8>>, String))| {
-            let after = after.into_bytes();
-            (before.as_ref() != Some(&after)).then_some(NewText { path, before, after })
+            let after = Some(after.into_bytes());
+            (before != after).then_some(NewText { path, before, after })
         };
         Ok(Proven { overlays, texts: self.texts.into_iter().filter_map(new).collect() })
     }

@@ -15,7 +15,7 @@ use crate::git::{
 };
 use crate::kustomize::{Files as _, SourceTree};
 use crate::ops::Context;
-use crate::ops::change::{Proven, prove_change, reach};
+use crate::ops::change::{Proven, hold, prove_change, reach, revert};
 use crate::ops::revision::find_kustomization;
 use crate::report::change::{ChangeReport, Delivered};
 use crate::write::NewText;
@@ -103,7 +103,15 @@ impl Job<'_> {
         let context = self.context.with_own_remotes();
         let located = self.locate_in(&files, base)?;
         let editable = context.editable_in(&files, self.disk, located)?;
-        let mut proven = prove_change(&context, &files, &editable, self.change)?;
+        let mut proven = match self.change {
+            Change::Revert(wanted) => {
+                let past = revert::Past { repository: self.repository, base, is_on_disk: false };
+                let proven = revert::prove(&context, &past, &files, &editable, wanted)?;
+                hold::require_none(&context, &files, &editable, self.change, &proven)?;
+                proven
+            }
+            change => prove_change(&context, &files, &editable, change)?,
+        };
         if let Some(disk) = self.disk {
             // The disk is not the revision that was edited, and shares nothing with it.
             let tree = SourceTree::default();
@@ -136,7 +144,7 @@ impl Job<'_> {
         }
         let change = |text: &NewText| git::FileChange {
             path: text.path.clone(),
-            content: Some(text.after.clone()),
+            content: text.after.clone(),
         };
         let files: Vec<git::FileChange> = proven.texts.iter().map(change).collect();
         Ok(build_commit(self.repository, base, &files, &self.text(proven)?)?)

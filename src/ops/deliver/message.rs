@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::change::{Change, PinValue};
+use crate::change::{Change, Hold, PinValue, Restored, Revert, RevertTarget, SetHold};
 use crate::git::ChangeRecord;
 #[cfg(feature = "registry")]
 use crate::image::Split;
@@ -94,6 +94,9 @@ fn headline(change: &Change, overlays: &[OverlayReport]) -> String {
         Change::Restart(_) => format!("Restart {names}"),
         Change::BumpBase(bump) => format!("Move the base to {}", bump.reference),
         Change::SetComponents(_) => "Change components".to_owned(),
+        Change::Revert(revert) => format!("Go back to {}", shown_targets(revert)),
+        Change::SetHold(SetHold::Put(hold)) => format!("Hold until {}", hold.until),
+        Change::SetHold(SetHold::Release) => "End the hold".to_owned(),
         Change::Several(_) => format!("Change {names}"),
     }
 }
@@ -112,6 +115,14 @@ pub(super) fn record(change: &Change, overlays: &[OverlayReport]) -> ChangeRecor
         }
         Change::PinImages(pins) => Some(pins),
         Change::BumpBase(bump) => bump.pins.as_ref(),
+        Change::Revert(revert) => return revert_record(revert, overlays),
+        Change::SetHold(SetHold::Put(hold)) => {
+            let hold = hold_data(hold);
+            return ChangeRecord::new(json!({"command": "hold", "overlays": places, "hold": hold}));
+        }
+        Change::SetHold(SetHold::Release) => {
+            return ChangeRecord::new(json!({"command": "hold", "overlays": places, "hold": null}));
+        }
         _ => {
             let fields: Vec<Json> = changed(overlays).flat_map(fields_of).collect();
             let command = change.command();
@@ -147,6 +158,43 @@ fn pinned(overlays: &[OverlayReport]) -> impl Iterator<Item = (String, String)> 
         }
     }
     pinned.into_iter()
+}
+
+/// Where each overlay went back to, by its path. `overlay revert --last` passes such commits over.
+fn revert_record(revert: &Revert, overlays: &[OverlayReport]) -> ChangeRecord {
+    let targets: serde_json::Map<String, Json> = changed(overlays)
+        .filter_map(|overlay| {
+            let directory = if overlay.path == "." { "" } else { &overlay.path };
+            let target = revert.target(directory)?;
+            Some((overlay.path.clone(), json!(target.commit)))
+        })
+        .collect();
+    let mut data = json!({
+        "command": "revert",
+        "overlays": targets.keys().collect::<Vec<_>>(),
+        "to": targets,
+        "restored": revert.restored.word(),
+    });
+    if let Restored::Fields(name, paths) = &revert.restored {
+        data["fields"] = json!({"resource": name.name, "paths": paths});
+    }
+    if let Some(hold) = &revert.hold {
+        data["hold"] = hold_data(hold);
+    }
+    ChangeRecord::new(data)
+}
+
+fn hold_data(hold: &Hold) -> Json {
+    json!({"until": hold.until, "reason": hold.reason, "by": hold.by, "scope": hold.scope.word()})
+}
+
+/// The commit where all go back to the same.
+fn shown_targets(revert: &Revert) -> String {
+    let commit = |target: &RevertTarget| target.commit.chars().take(12).collect::<String>();
+    match &revert.targets[..] {
+        [one, rest @ ..] if rest.iter().all(|other| other.commit == one.commit) => commit(one),
+        targets => format!("{} commits", targets.len()),
+    }
 }
 
 fn fields_of(overlay: &OverlayReport) -> impl Iterator<Item = Json> + '_ {

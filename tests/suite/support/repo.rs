@@ -112,6 +112,16 @@ impl TestRepo {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// The exit status of a script of bash in the work tree, with the binary on its path.
+    pub(crate) fn script(&self, text: &str, variables: &[(&str, &str)]) -> i32 {
+        let binary = Path::new(env!("CARGO_BIN_EXE_overlay")).parent().unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = self.sealed("bash");
+        command.env("PATH", format!("{}:{path}", binary.display()));
+        command.args(["-o", "pipefail", "-c", text]).envs(variables.iter().copied());
+        command.output().unwrap().status.code().unwrap_or(-1)
+    }
+
     /// Runs the binary in the work tree.
     pub(crate) fn overlay(&self, args: &[&str]) -> Ran {
         self.overlay_with(args, "", &BTreeMap::new())

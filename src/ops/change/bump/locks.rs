@@ -28,14 +28,14 @@ pub(super) fn new_lock(
         return Ok(None);
     }
     let bytes = files.read(LOCK_FILE)?.to_vec();
-    let after = lock.to_text().into_bytes();
+    let after = Some(lock.to_text().into_bytes());
     Ok(Some(NewText { path: LOCK_FILE.to_owned(), before: Some(bytes), after }))
 }
 
 /// The lock file among the files that differ.
 pub(super) fn report(lock: &NewText) -> FileReport {
     let before = lock.before.as_deref().map(String::from_utf8_lossy);
-    let after = String::from_utf8_lossy(&lock.after);
+    let after = String::from_utf8_lossy(lock.after.as_deref().unwrap_or_default());
     FileReport {
         path: lock.path.clone(),
         diff: unified_diff(&lock.path, before.as_deref(), Some(&after)),
