@@ -1,0 +1,192 @@
+//! What is so, whatever Argo CD says; and the judgement of a wait by it.
+//!
+//! A success is right when the change was live, applied from a commit that contains it, and healthy at some
+//! instant between the look at the cluster that the status stems from and now. Argo CD cannot show what
+//! happened after that look, and no client can know it. Signs in the object itself leave no such excuse: it is
+//! being deleted or is another object, an operation is under way that takes the change back; and where a
+//! refresh is pending, the application is skipped, or an operation ended after that look, the status says
+//! itself that it is old, and the change must have been live after the sign.
+
+use super::application::{Application, OperationPhase, OperationState, Sync};
+use super::cluster::Live;
+use super::git::CommitId;
+use super::objects::{Health, OBJECTS, Object, Phase, health};
+use super::time::Millis;
+use super::world::World;
+
+/// How one full operation ended, if it did.
+#[derive(Clone, Copy, Debug)]
+struct Deployment {
+    commit: CommitId,
+    good: Option<bool>,
+}
+
+/// The record of what was so and when.
+pub(super) struct Truth {
+    /// The commit before the change, and the change.
+    pub(super) before: CommitId,
+    pub(super) change: CommitId,
+    /// The objects that the change changes.
+    pub(super) touched: Vec<Object>,
+    /// When the reconcile began that wrote the status last.
+    pub(super) evidence: Millis,
+    /// For each namespace, from when the change was live there, or was not.
+    live: [Vec<(Millis, bool)>; 2],
+    deployments: Vec<Deployment>,
+    /// Since when everything is done, and Argo CD shows it.
+    settled: Option<Millis>,
+}
+
+impl Truth {
+    pub(super) fn new(before: CommitId, change: CommitId, touched: Vec<Object>) -> Self {
+        Truth {
+            before,
+            change,
+            touched,
+            evidence: 0,
+            live: [vec![(0, false)], vec![(0, false)]],
+            deployments: Vec::new(),
+            settled: None,
+        }
+    }
+
+    /// A full operation runs at `commit`.
+    pub(super) fn began(&mut self, commit: CommitId) {
+        self.deployments.push(Deployment { commit, good: None });
+    }
+
+    /// It ended.
+    pub(super) fn ended(&mut self, good: bool) {
+        if let Some(last) = self.deployments.last_mut() {
+            last.good.get_or_insert(good);
+        }
+    }
+
+    /// Whether the change was live in `namespace` at some instant from `from` on.
+    fn was_live_since(&self, namespace: usize, from: Millis) -> bool {
+        let log = &self.live[namespace];
+        let after = log.partition_point(|(at, _)| *at <= from);
+        log[after.saturating_sub(1)..].iter().any(|(_, live)| *live)
+    }
+
+    fn is_live(&self, namespace: usize) -> bool {
+        self.live[namespace].last().is_some_and(|(_, live)| *live)
+    }
+}
+
+/// What a wait read last, and when the look began that it stems from.
+#[derive(Clone)]
+pub(super) struct Read {
+    pub(super) app: Application,
+    pub(super) evidence: Millis,
+}
+
+impl World {
+    /// Notes what is so after an event.
+    pub(super) fn observe_truth(&mut self) {
+        for namespace in 0..2 {
+            let live = self.is_change_live(namespace);
+            if self.truth.is_live(namespace) != live {
+                let now = self.now;
+                self.note(|_| format!("TRUTH namespace {namespace}: live {live}"));
+                self.truth.live[namespace].push((now, live));
+            }
+        }
+        let settled = self.is_settled();
+        self.truth.settled = settled.then(|| self.truth.settled.unwrap_or(self.now));
+    }
+
+    /// The wanted values, applied from a commit that contains the change, and everything healthy.
+    fn is_change_live(&self, namespace: usize) -> bool {
+        let objects = &self.cluster.live[namespace];
+        let wanted = &self.git.at(self.truth.change).values;
+        let applied = self.truth.touched.iter().all(|&o| {
+            let from = objects[o].applied;
+            objects[o].value == wanted[o]
+                && from.is_none_or(|commit| self.git.contains(self.truth.change, commit))
+        });
+        applied && (0..OBJECTS).all(|o| !self.counts(o, &objects[o]) || is_settled(&objects[o]))
+    }
+
+    /// Whether the object's health matters: it is the change's, or Argo CD knows its kind's health.
+    fn counts(&self, object: Object, live: &Live) -> bool {
+        let known = health(object, live.phase, &self.settings).is_some();
+        live.value.is_some() && (known || self.truth.touched.contains(&object))
+    }
+
+    /// Whether the last full operation at a commit with the change did not end badly.
+    fn is_deployed_well(&self) -> bool {
+        let ours = |d: &&Deployment| self.git.contains(self.truth.change, d.commit);
+        self.truth.deployments.iter().rev().find(ours).is_none_or(|d| d.good != Some(false))
+    }
+
+    /// Whether `revision` holds the change; empty or symbolic means the branch.
+    fn revision_holds(&self, revision: &str) -> bool {
+        let commit = self.git.find(revision).or(self.git.tip());
+        commit.is_some_and(|c| self.git.holds(self.truth.change, &self.truth.touched, c))
+    }
+
+    /// Everything is done, and the object says so.
+    fn is_settled(&self) -> bool {
+        let Some(app) = &self.app else { return false };
+        let status = &app.status;
+        let home = app.spec.prod && self.truth.is_live(app.spec.destination);
+        let found = self.git.find(&status.revision);
+        home && self.controller.up
+            && self.revision_holds("")
+            && found.is_some_and(|c| self.git.holds(self.truth.change, &self.truth.touched, c))
+            && is_quiet(app)
+            && status.sync == Sync::Synced
+            && status.health == Health::Healthy
+            && status.compared_to == Some(app.spec)
+            && status.conditions.is_empty()
+            && status.operation.as_ref().is_none_or(ended_well)
+            && self.is_deployed_well()
+    }
+
+    /// Says why a success on `read` is wrong; `pinned` is the application as it was first read.
+    pub(super) fn false_success(&self, read: &Read, pinned: &Application) -> Option<String> {
+        let app = &read.app;
+        let same = app.uid == pinned.uid;
+        let spec = if same { app.spec } else { pinned.spec };
+        if !spec.prod {
+            return Some("the application does not deploy the overlay".to_owned());
+        }
+        if app.deleted.is_some() {
+            return Some("the application is being deleted".to_owned());
+        }
+        let undone = app.operation.as_ref().is_some_and(|o| !self.revision_holds(&o.revision));
+        if undone {
+            return Some("an operation is under way that takes the change back".to_owned());
+        }
+        let mut from = read.evidence.saturating_sub(self.settings.cache_lag);
+        let operated = app.status.operation.as_ref().and_then(|o| o.finished);
+        for sign in [app.refresh.map(|(_, since)| since), app.skip, operated] {
+            from = from.max(sign.unwrap_or(0));
+        }
+        if !same {
+            from = self.now;
+        }
+        if !self.truth.was_live_since(spec.destination, from) {
+            return Some(format!("the change was not live at any instant since {from}"));
+        }
+        (!self.is_deployed_well()).then(|| "the operation did not end well".to_owned())
+    }
+
+    /// For how long everything has been done.
+    pub(super) fn settled_for(&self) -> Millis {
+        self.truth.settled.map_or(0, |since| self.now - since)
+    }
+}
+
+fn is_settled(live: &Live) -> bool {
+    live.phase == Phase::Settled
+}
+
+fn is_quiet(app: &Application) -> bool {
+    app.deleted.is_none() && app.skip.is_none() && app.refresh.is_none() && app.operation.is_none()
+}
+
+fn ended_well(state: &OperationState) -> bool {
+    state.phase == OperationPhase::Succeeded && state.finished.is_some()
+}
