@@ -132,8 +132,6 @@ impl Application {
     /// The object as the API hands it out.
     pub(super) fn json(&self, settings: &Settings) -> Value {
         let mut out = json!({
-            "apiVersion": "argoproj.io/v1alpha1",
-            "kind": "Application",
             "metadata": self.metadata(settings),
             "spec": spec_json(self.spec, settings),
             "status": self.status.json(settings),
@@ -219,7 +217,8 @@ fn destination_json(spec: Spec) -> Value {
 /// `source`, or `sources` with the chart and the values beside it.
 fn put_sources(out: &mut Value, spec: Spec, settings: &Settings) {
     let path = if spec.prod { OVERLAY } else { "overlays/staging" };
-    let ours = json!({"repoURL": REPOSITORY, "path": path, "targetRevision": BRANCH});
+    let target = settings.pinned.as_deref().unwrap_or(BRANCH);
+    let ours = json!({"repoURL": REPOSITORY, "path": path, "targetRevision": target});
     match settings.sources {
         Sources::Single => out["source"] = ours,
         Sources::Several => {

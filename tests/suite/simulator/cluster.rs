@@ -58,11 +58,12 @@ impl World {
         if live.value == value {
             return;
         }
+        let is_new = live.value.is_none();
         live.value = value;
         live.generation += 1;
         live.phase = Phase::Settled;
         if value.is_some() && rolls_out(object) {
-            live.phase = Phase::Unobserved;
+            live.phase = if is_new { Phase::Rolling } else { Phase::Unobserved };
             let wait = match object {
                 DB => self.rng.between(SECOND, 20 * SECOND),
                 _ => self.rng.between(50, 2 * SECOND),

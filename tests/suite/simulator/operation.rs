@@ -276,8 +276,8 @@ impl World {
             return self.wait_for_health(run, Step::Apply(at), at);
         }
         run.step = Step::Apply(at + 1);
-        let listed = run.operation.resources.is_empty()
-            || run.operation.resources.contains(&object);
+        let listed = self.settings.excluded != Some(object)
+            && (run.operation.resources.is_empty() || run.operation.resources.contains(&object));
         let wanted = run.values.and_then(|values| values[object]);
         if listed && !self.apply_one(&mut run, object, wanted) {
             let message = "one or more objects failed to apply";

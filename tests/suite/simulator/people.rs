@@ -188,6 +188,7 @@ impl World {
     }
 
     fn replace(&mut self, spec: Spec) {
+        self.truth.forget_deployments();
         self.app = Some(Application {
             uid: self.rng.hex40(),
             ..new_application(spec, self.now + 1)

@@ -2,7 +2,7 @@
 
 use super::application::{Condition, ResourceStatus, Spec, Status, Sync};
 use super::git::CommitId;
-use super::objects::{CONFIG, DB, Health, OBJECTS, Object, Values, WEB, health};
+use super::objects::{CONFIG, DB, Health, OBJECTS, Object, Values, WEB, health, kind, name};
 use super::settings::{GeneratePaths, Sources, Version};
 use super::time::{MINUTE, Millis, SECOND};
 use super::world::{Event, World};
@@ -178,6 +178,9 @@ impl World {
 
     /// Asks the remote, or the replica of it that Argo CD reads.
     pub(super) fn list_remote(&mut self) -> Option<CommitId> {
+        if let Some(sha) = &self.settings.pinned {
+            return self.git.find(sha);
+        }
         let tip = self.git.tip_at(self.now.saturating_sub(self.settings.replica_lag));
         self.caches.revision = Some((self.now, tip));
         tip
@@ -280,7 +283,8 @@ impl World {
         let mut resources = Vec::new();
         for object in 0..OBJECTS {
             let (wanted, live) = (target.values[object], seen[object].value);
-            if wanted.is_none() && live.is_none() {
+            let excluded = self.settings.excluded == Some(object);
+            if excluded || wanted.is_none() && live.is_none() {
                 continue;
             }
             resources.push(ResourceStatus {
@@ -296,8 +300,22 @@ impl World {
             revision: self.git.at(target.commit).sha.clone(),
             health: self.app_health(&resources, &target.values, spec.destination),
             resources,
-            conditions: Vec::new(),
+            conditions: self.warnings(&target.values),
         }
+    }
+
+    /// What is rendered and left out.
+    fn warnings(&self, wanted: &Values) -> Vec<Condition> {
+        let excluded = self.settings.excluded.filter(|&object| wanted[object].is_some());
+        let warning = |object| {
+            let ((group, _, kind), name) = (kind(object), name(object));
+            Condition {
+                kind: "ExcludedResourceWarning",
+                message: format!("Resource {group}/{kind} {name} is excluded in the settings"),
+                since: self.now,
+            }
+        };
+        excluded.map(warning).into_iter().collect()
     }
 
     fn is_ignored(&self, object: Object, wanted: Option<u32>, live: Option<u32>) -> bool {
@@ -318,7 +336,8 @@ impl World {
 
     fn remember_managed(&mut self, target: &Values, namespace: usize) {
         let seen = &self.cluster.seen[namespace];
-        let some = |o: &Object| target[*o].is_some() || seen[*o].value.is_some();
+        let excluded = self.settings.excluded;
+        let some = |o: &Object| excluded != Some(*o) && (target[*o].is_some() || seen[*o].value.is_some());
         self.caches.managed =
             (0..OBJECTS).filter(some).map(|o| (o, target[o], seen[o])).collect();
         self.caches.managed_namespace = namespace;
@@ -408,8 +427,10 @@ impl World {
 
     /// The controller comes back with an empty memory.
     pub(super) fn controller_up(&mut self) {
+        if std::mem::replace(&mut self.controller.up, true) {
+            return;
+        }
         self.note(|_| "controller up".to_owned());
-        self.controller.up = true;
         self.cluster.seen = self.cluster.live;
         let level = self.rng.pick(&[1, 2]);
         self.request_refresh(level);

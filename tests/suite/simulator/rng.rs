@@ -5,8 +5,11 @@
 pub(super) struct Rng(u64);
 
 impl Rng {
-    pub(super) fn new(seed: u64) -> Self {
-        Rng(seed)
+    /// The chance of one part of a history: another part that draws more does not move this one.
+    pub(super) fn of_part(seed: u64, part: u64) -> Self {
+        let mut rng = Rng(seed.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(part << 56));
+        rng.draw();
+        rng
     }
 
     fn draw(&mut self) -> u64 {

@@ -1,8 +1,9 @@
 //! What is fixed for one history: the version of Argo CD, how it is configured, which of its known
 //! defects it has, and how slow everything is.
 
+use super::objects::{CONFIG, Object};
 use super::rng::Rng;
-use super::time::{MINUTE, Millis, SECOND};
+use super::time::{MINUTE, Millis, PUSHED, SECOND};
 
 /// Releases that differ in what they write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,8 +85,12 @@ pub(super) struct Settings {
     pub(super) apply_fails: u64,
     /// The field that we change is in `ignoreDifferences`.
     pub(super) ignored_difference: bool,
+    /// A kind that Argo CD is told to leave out: never compared, never applied, and a warning says so.
+    pub(super) excluded: Option<Object>,
     /// Objects of kinds that come first are waited for.
     pub(super) waves: bool,
+    /// `targetRevision` is this commit, and no branch.
+    pub(super) pinned: Option<String>,
     /// A rollout takes up to this.
     pub(super) slow_rollout: Millis,
     /// Rollouts in a hundred that never become ready.
@@ -116,6 +121,8 @@ impl Settings {
             slow_compare: 2 * SECOND,
             apply_fails: 0,
             ignored_difference: false,
+            excluded: None,
+            pinned: None,
             waves: false,
             slow_rollout: 20 * SECOND,
             stuck_rollouts: 0,
@@ -149,6 +156,8 @@ impl Settings {
             slow_compare: rng.pick(&[300, 2 * SECOND, 12 * SECOND]),
             apply_fails: rng.pick(&[0, 0, 5, 30]),
             ignored_difference: rng.chance(5),
+            excluded: rng.chance(3).then_some(CONFIG),
+            pinned: None,
             waves: rng.chance(30),
             slow_rollout: rng.pick(&[5 * SECOND, 40 * SECOND, 3 * MINUTE]),
             stuck_rollouts: rng.pick(&[0, 0, 4, 20]),
@@ -168,8 +177,8 @@ fn draw_windows(rng: &mut Rng) -> Vec<Window> {
     if !rng.chance(12) {
         return Vec::new();
     }
-    let from = rng.below(10 * MINUTE);
-    let to = from + rng.between(MINUTE, 40 * MINUTE);
+    let from = PUSHED + rng.below(10) * MINUTE;
+    let to = from + rng.between(1, 40) * MINUTE;
     vec![Window { allow: rng.chance(50), from, to, manual_sync: rng.chance(50) }]
 }
 

@@ -16,3 +16,6 @@ pub(super) fn rfc3339(at: Millis) -> String {
     let (day, rest) = (2 + seconds / 86_400, seconds % 86_400);
     format!("2026-03-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }
+
+/// When the change is pushed.
+pub(super) const PUSHED: Millis = HOUR;

@@ -28,6 +28,8 @@ pub(super) struct Truth {
     pub(super) change: CommitId,
     /// The objects that the change changes.
     pub(super) touched: Vec<Object>,
+    /// Whether the health of other objects does not matter.
+    pub(super) touched_only: bool,
     /// When the reconcile began that wrote the status last.
     pub(super) evidence: Millis,
     /// For each namespace, from when the change was live there, or was not.
@@ -43,6 +45,7 @@ impl Truth {
             before,
             change,
             touched,
+            touched_only: false,
             evidence: 0,
             live: [vec![(0, false)], vec![(0, false)]],
             deployments: Vec::new(),
@@ -53,6 +56,11 @@ impl Truth {
     /// A full operation runs at `commit`.
     pub(super) fn began(&mut self, commit: CommitId) {
         self.deployments.push(Deployment { commit, good: None });
+    }
+
+    /// The application that remembers them is gone.
+    pub(super) fn forget_deployments(&mut self) {
+        self.deployments.clear();
     }
 
     /// It ended.
@@ -111,7 +119,8 @@ impl World {
     /// Whether the object's health matters: it is the change's, or Argo CD knows its kind's health.
     fn counts(&self, object: Object, live: &Live) -> bool {
         let known = health(object, live.phase, &self.settings).is_some();
-        live.value.is_some() && (known || self.truth.touched.contains(&object))
+        let touched = self.truth.touched.contains(&object);
+        live.value.is_some() && (touched || known && !self.truth.touched_only)
     }
 
     /// Whether the last full operation at a commit with the change did not end badly.

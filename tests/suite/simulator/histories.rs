@@ -1,0 +1,97 @@
+//! `overlay wait` against random histories: never success when the change is not live, never failure when it
+//! is and stays so, never silence, and an end by the timeout.
+
+use super::history;
+use super::ours::{Story, fault, play};
+use std::collections::BTreeMap;
+use std::env;
+
+/// Seeds that once found a fault, each with what it was.
+const FOUND: [(u64, &str); 4] = [
+    (1286, "an old commit was synced by hand after the comparison that was believed"),
+    (10229, "the same, where the first look of the wait comes after it"),
+    (16426, "the same, right after the change became healthy"),
+    (1422, "a sync that replaces every object came after the comparison that was believed"),
+];
+
+/// Plays a seed and fails the test where something is wrong with how it went.
+fn check(seed: u64) -> Story {
+    let story = play(history::draw(seed), None);
+    if let Some(fault) = fault(&story) {
+        panic!("seed {seed}: {fault}\nSIMULATOR_SEED={seed} explains it, see `explain_a_seed`");
+    }
+    story
+}
+
+/// Plays all seeds of a range and counts how they ended.
+fn check_all(seeds: std::ops::Range<u64>) -> BTreeMap<&'static str, u64> {
+    let mut ends = BTreeMap::new();
+    for seed in seeds {
+        let story = check(seed);
+        let word = story.outcome.readiness.reason().map_or("ready", |reason| reason.kind.word());
+        *ends.entry(word).or_insert(0) += 1;
+    }
+    ends
+}
+
+#[test]
+fn a_wait_is_never_wrong_in_random_histories() {
+    let ends = check_all(0..1000);
+    let ready = ends.get("ready").copied().unwrap_or_default();
+    assert!(ready > 300 && ends.len() > 12, "the histories have become dull: {ends:?}");
+}
+
+#[test]
+fn seeds_that_found_a_fault_stay_right() {
+    for (seed, _) in FOUND {
+        check(seed);
+    }
+}
+
+/// Run by hand, in release: `SIMULATOR_COUNT=100000 cargo test --release --test suite
+/// a_hundred_thousand_histories -- --ignored --nocapture`. `SIMULATOR_FROM` is the first seed.
+#[test]
+#[ignore = "takes minutes"]
+fn a_hundred_thousand_histories() {
+    let from = number("SIMULATOR_FROM").unwrap_or(0);
+    let count = number("SIMULATOR_COUNT").unwrap_or(100_000);
+    let begun = std::time::Instant::now();
+    let ends = check_all(from..from + count);
+    let rate = count as f64 / begun.elapsed().as_secs_f64();
+    eprintln!("{count} histories from seed {from}, {rate:.0} a second: {ends:?}");
+}
+
+/// Prints everything that happened in the history `SIMULATOR_SEED`.
+#[test]
+#[ignore = "for a person who looks into a seed"]
+fn explain_a_seed() {
+    let seed = number("SIMULATOR_SEED").expect("SIMULATOR_SEED names a seed");
+    let without = env::var("SIMULATOR_WITHOUT").ok();
+    let mut history = history::draw(seed);
+    history.world.log = Some(Vec::new());
+    let world = &history.world;
+    eprintln!("{:#?}\n{:#?}", world.settings, world.git.at(world.truth.change));
+    eprintln!("{:#?}", history.call);
+    let story = play(history, without.as_deref());
+    for line in story.server.world.log.iter().flatten() {
+        eprintln!("{line}");
+    }
+    eprintln!("{:#?}", story.server.read.as_ref().map(|read| &read.app));
+    eprintln!("{:#?}\n{:?}", story.outcome.readiness, fault(&story));
+}
+
+fn number(variable: &str) -> Option<u64> {
+    env::var(variable).ok().and_then(|text| text.parse().ok())
+}
+
+#[test]
+#[ignore]
+fn survey() {
+    let (from, count) = (number("SIMULATOR_FROM").unwrap_or(0), number("SIMULATOR_COUNT").unwrap_or(1000));
+    let mut n = 0;
+    for seed in from..from + count {
+        let story = play(history::draw(seed), None);
+        if let Some(f) = fault(&story) { n += 1; eprintln!("{seed} {}: {f}", story.outcome.readiness.reason().map_or("ready", |r| r.kind.word())); }
+    }
+    eprintln!("{n} faults of {count}");
+}

@@ -1,0 +1,288 @@
+//! `overlay wait` in a simulated world: its state machine, stepped by virtual time.
+
+use super::application::{BRANCH, NAMESPACES, OVERLAY, REPOSITORY};
+use super::history::{Call, History};
+use super::objects::{CONFIG, DB, LEGACY, Object, field_text, health, kind, name};
+use super::server::Server;
+use super::settings::Window;
+use super::time::{EPOCH, HOUR, MINUTE, Millis, rfc3339};
+use overlay::argocd::{
+    Action, Application, ApplicationRef, Effect, Expectation, ExpectedChange, ExpectedEffect,
+    ExpectedField, HealthScope, Input, ManagedResource, ObjectRef, Outcome, Presence, Readiness,
+    RefreshRule, Relation, SyncRule, SyncWindow, SyncWindows, TreeNode, Trouble, Wait, predicate,
+};
+use overlay::kustomize::{FieldPath, Step};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How one history went.
+pub(super) struct Story {
+    pub(super) server: Server,
+    pub(super) outcome: Outcome,
+    /// When each transition was told.
+    pub(super) told: Vec<Millis>,
+    pub(super) call: Call,
+}
+
+/// Plays a history; `without` names a conjunct of the final predicate that is left out.
+pub(super) fn play(history: History, without: Option<&str>) -> Story {
+    let History { world, call } = history;
+    let mut server = Server::new(world);
+    server.effect_readable = call.effect_readable;
+    let expected = expectation(&server, &call);
+    let kept = predicate().into_iter().filter(|c| Some(c.name) != without).collect();
+    let mut wait = Wait::with_predicate(expected, kept);
+    server.world.advance(call.starts);
+    let mut told = Vec::new();
+    let mut input = Input::Begin;
+    let mut caller = Caller { server, parsed: None };
+    let outcome = 'over: loop {
+        let mut answer = Input::Woken;
+        for action in wait.step(Duration::from_millis(caller.server.world.now), input) {
+            match action {
+                Action::Tell(tale) => {
+                    caller.server.world.note(|_| format!("WAIT {}: {}", tale.state, tale.message));
+                    told.push(caller.server.world.now);
+                }
+                Action::End(outcome) => break 'over *outcome,
+                action => answer = caller.answer(action),
+            }
+        }
+        input = answer;
+    };
+    Story { server: caller.server, outcome, told, call }
+}
+
+/// What is expected of the history's change, with options as users give them.
+fn expectation(server: &Server, call: &Call) -> Expectation {
+    let sha = server.world.git.at(server.world.truth.change).sha.clone();
+    let touched = server.world.truth.touched.iter();
+    let changes = touched.map(|&object| expected_change(server, object)).collect();
+    let mut out = Expectation::of_commit(&sha, "git@git.test:ops/deploy.git");
+    out.path = Some(OVERLAY.to_owned());
+    out.effect = ExpectedEffect::Known(changes);
+    out.dwell = Duration::from_millis(call.dwell);
+    out.timeout = Duration::from_millis(call.timeout);
+    if call.touched_only {
+        out.health = HealthScope::Touched;
+    }
+    if !call.refreshes {
+        out.refresh = RefreshRule::Never;
+    }
+    if call.syncs {
+        out.sync = SyncRule::WhereManual;
+    }
+    out
+}
+
+fn expected_change(server: &Server, object: Object) -> ExpectedChange {
+    let value = server.world.git.at(server.world.truth.change).values[object];
+    let field = |value| ExpectedField {
+        path: field_path(object),
+        value: Some(Value::String(field_text(object, value))),
+    };
+    let presence = value.map_or(Presence::Absent, |v| Presence::Present(vec![field(v)]));
+    ExpectedChange { object: object_ref(object, ""), presence }
+}
+
+fn field_path(object: Object) -> FieldPath {
+    match object {
+        DB => FieldPath::of_keys(&["spec", "imageName"]),
+        CONFIG | LEGACY => FieldPath::of_keys(&["data", "value"]),
+        _ => FieldPath::of_keys(&["spec", "template", "spec", "containers"])
+            .child(Step::Named(name(object).into()))
+            .child(Step::Key("image".into())),
+    }
+}
+
+fn object_ref(object: Object, namespace: &str) -> ObjectRef {
+    let (group, _, kind) = kind(object);
+    ObjectRef {
+        group: group.to_owned(),
+        kind: kind.to_owned(),
+        namespace: namespace.to_owned(),
+        name: name(object).to_owned(),
+    }
+}
+
+/// Carries out what the wait asks for.
+struct Caller {
+    server: Server,
+    parsed: Option<(String, u64, Arc<Application>)>,
+}
+
+impl Caller {
+    fn answer(&mut self, action: Action) -> Input {
+        let server = &mut self.server;
+        match action {
+            Action::Read => Input::Application(self.read()),
+            Action::Refresh(request) => {
+                server.refresh(request.is_hard);
+                Input::Refreshed(Ok(()))
+            }
+            Action::Sync(request) => {
+                let info = Some(("overlay".to_owned(), request.token));
+                let conflict = |message: &str| Trouble::Conflict { message: message.to_owned() };
+                Input::Synced(server.sync(info).map_err(conflict))
+            }
+            Action::Relate(revisions) => {
+                let one = |r: String| (r.clone(), relate(server, &r));
+                Input::Relations(revisions.into_iter().map(one).collect())
+            }
+            Action::RelateHydrated(query) => {
+                let message = "not hydrated".to_owned();
+                Input::Hydrated(query, Relation::Unknown { message })
+            }
+            Action::AskDelivery => {
+                let head = server.remote_head();
+                let has = |sha: String| server.contains_change(&sha) == Some(true);
+                Input::Delivered(Some(head.is_some_and(|(_, sha)| has(sha))))
+            }
+            Action::ReadManagedResources => Input::ManagedResources(managed(server)),
+            Action::ReadTree => Input::Tree(tree(server)),
+            Action::ReadWindows => Input::Windows(Ok(windows(server))),
+            Action::ReadRollingSync(_) => Input::RollingSync(Ok(server.world.settings.rolling_sync)),
+            Action::Sleep(time) => {
+                server.sleep((time.as_millis() as Millis).max(1));
+                Input::Woken
+            }
+            Action::Tell(_) | Action::End(_) => Input::Woken,
+        }
+    }
+
+    /// The Application, parsed once for each state of it.
+    fn read(&mut self) -> Result<Arc<Application>, Trouble> {
+        let missing = || Trouble::NotFound { message: "application 'prod' not found".to_owned() };
+        let json = self.server.application().ok_or_else(missing)?;
+        let app = self.server.world.app.as_ref().ok_or_else(missing)?;
+        let known = self.parsed.as_ref().filter(|(uid, version, _)| {
+            *version == app.resource_version && *uid == app.uid
+        });
+        if let Some((_, _, parsed)) = known {
+            return Ok(Arc::clone(parsed));
+        }
+        let parsed = Application::parse(json.to_string().as_bytes());
+        let parsed = Arc::new(parsed.expect("the simulator's JSON is read"));
+        self.parsed = Some((app.uid.clone(), app.resource_version, Arc::clone(&parsed)));
+        Ok(parsed)
+    }
+}
+
+/// How a revision stands to the change, as git and our own render say.
+fn relate(server: &Server, revision: &str) -> Relation {
+    let world = &server.world;
+    let (change, touched) = (world.truth.change, &world.truth.touched);
+    let Some(commit) = world.git.find(revision) else {
+        return Relation::Unknown { message: "no such commit".to_owned() };
+    };
+    match (commit == change, world.git.contains(change, commit)) {
+        (true, _) => Relation::Equal,
+        (false, false) => Relation::Unrelated,
+        (false, true) if world.git.holds(change, touched, commit) => Relation::Descendant,
+        (false, true) => Relation::Superseded { by: revision.to_owned() },
+    }
+}
+
+fn managed(server: &mut Server) -> Result<Vec<ManagedResource>, Trouble> {
+    let denied = || Trouble::Denied { message: "permission denied".to_owned() };
+    let json = server.managed().ok_or_else(denied)?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let state = |value: &Value| {
+        let parsed: Value = serde_json::from_str(&text(value)).unwrap();
+        (!parsed.is_null()).then_some(parsed)
+    };
+    let one = |m: &Value| ManagedResource {
+        object: ObjectRef {
+            group: text(&m["group"]),
+            kind: text(&m["kind"]),
+            namespace: text(&m["namespace"]),
+            name: text(&m["name"]),
+        },
+        target: state(&m["targetState"]),
+        live: state(&m["liveState"]),
+        normalized_live: state(&m["normalizedLiveState"]),
+        predicted_live: state(&m["predictedLiveState"]),
+    };
+    Ok(json.iter().map(one).collect())
+}
+
+/// The resource tree, as the controller sees the cluster.
+fn tree(server: &Server) -> Result<Vec<TreeNode>, Trouble> {
+    if !server.effect_readable {
+        return Err(Trouble::Denied { message: "permission denied".to_owned() });
+    }
+    let world = &server.world;
+    let namespace = world.app.as_ref().map_or(0, |app| app.spec.destination);
+    let seen = &world.cluster.seen[namespace];
+    let node = |(object, live): (usize, &super::cluster::Live)| {
+        live.value?;
+        let health = health(object, live.phase, &world.settings);
+        Some(TreeNode {
+            object: object_ref(object, NAMESPACES[namespace]),
+            health: health.map_or("", |h| h.text()).to_owned(),
+            message: String::new(),
+        })
+    };
+    Ok(seen.iter().enumerate().filter_map(node).collect())
+}
+
+fn windows(server: &Server) -> SyncWindows {
+    let now = server.world.now;
+    let all = &server.world.settings.windows;
+    let active = all.iter().filter(|w| w.from <= now && now < w.to);
+    SyncWindows {
+        assigned: all.iter().map(window).collect(),
+        active: active.map(window).collect(),
+    }
+}
+
+fn window(window: &Window) -> SyncWindow {
+    let opens = (window.from / MINUTE) % 60;
+    let hour = 8 + window.from / HOUR;
+    SyncWindow {
+        kind: if window.allow { "allow" } else { "deny" }.to_owned(),
+        schedule: format!("{opens} {hour} * * *"),
+        duration: format!("{}m", (window.to - window.from) / MINUTE),
+    }
+}
+
+/// What is wrong with how the wait went, if anything is.
+pub(super) fn fault(story: &Story) -> Option<String> {
+    let world = &story.server.world;
+    let took = world.now - story.call.starts;
+    if took > story.call.timeout + MINUTE {
+        return Some(format!("it ended {took} ms after it began"));
+    }
+    if story.told.is_empty() || story.told[0] > story.call.starts + 30_000 {
+        return Some("it was silent at the beginning".to_owned());
+    }
+    match &story.outcome.readiness {
+        Readiness::Ready => false_success(story),
+        Readiness::Progressing(reason)
+        | Readiness::Blocked(reason)
+        | Readiness::Failed(reason) => {
+            if reason.message.is_empty() {
+                return Some(format!("it ended without a word: {:?}", reason.kind));
+            }
+            let enough = if story.outcome.is_final { 5_000 } else { 3 * MINUTE };
+            let settled = world.settled_for();
+            (settled > enough)
+                .then(|| format!("false failure, settled for {settled} ms: {}", reason.message))
+        }
+    }
+}
+
+fn false_success(story: &Story) -> Option<String> {
+    let server = &story.server;
+    let (Some(read), Some(pinned)) = (&server.read, &server.pinned) else {
+        return Some("success without a look".to_owned());
+    };
+    if let Some(why) = server.world.false_success(read, pinned) {
+        return Some(format!("false success: {why}"));
+    }
+    let proof = story.outcome.proof.as_ref();
+    let verified = proof.is_some_and(|p| p.effect == Effect::Verified);
+    (server.effect_readable && !verified)
+        .then(|| "success with an effect that could be read and was not".to_owned())
+}
