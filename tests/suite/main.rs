@@ -51,6 +51,8 @@ mod render;
 #[cfg(feature = "git")]
 mod revert;
 mod schemas;
+#[cfg(feature = "argocd")]
+mod simulator;
 mod stories;
 mod support;
 mod tables;

@@ -6,12 +6,10 @@ use super::ours::{Story, fault, play};
 use std::collections::BTreeMap;
 use std::env;
 
-/// Seeds that once found a fault, each with what it was.
-const FOUND: [(u64, &str); 4] = [
-    (1286, "an old commit was synced by hand after the comparison that was believed"),
-    (10229, "the same, where the first look of the wait comes after it"),
-    (16426, "the same, right after the change became healthy"),
-    (1422, "a sync that replaces every object came after the comparison that was believed"),
+/// Seeds that once found a fault.
+const FOUND: [u64; 10] = [
+    // An old commit was synced by hand after the comparison that was believed.
+    268, 509, 1235, 4322, 5901, 8577, 12281, 12365, 13901, 19198,
 ];
 
 /// Plays a seed and fails the test where something is wrong with how it went.
@@ -36,14 +34,14 @@ fn check_all(seeds: std::ops::Range<u64>) -> BTreeMap<&'static str, u64> {
 
 #[test]
 fn a_wait_is_never_wrong_in_random_histories() {
-    let ends = check_all(0..1000);
+    let ends = check_all(0..300);
     let ready = ends.get("ready").copied().unwrap_or_default();
-    assert!(ready > 300 && ends.len() > 12, "the histories have become dull: {ends:?}");
+    assert!(ready > 90 && ends.len() > 12, "the histories have become dull: {ends:?}");
 }
 
 #[test]
 fn seeds_that_found_a_fault_stay_right() {
-    for (seed, _) in FOUND {
+    for seed in FOUND {
         check(seed);
     }
 }
@@ -82,16 +80,4 @@ fn explain_a_seed() {
 
 fn number(variable: &str) -> Option<u64> {
     env::var(variable).ok().and_then(|text| text.parse().ok())
-}
-
-#[test]
-#[ignore]
-fn survey() {
-    let (from, count) = (number("SIMULATOR_FROM").unwrap_or(0), number("SIMULATOR_COUNT").unwrap_or(1000));
-    let mut n = 0;
-    for seed in from..from + count {
-        let story = play(history::draw(seed), None);
-        if let Some(f) = fault(&story) { n += 1; eprintln!("{seed} {}: {f}", story.outcome.readiness.reason().map_or("ready", |r| r.kind.word())); }
-    }
-    eprintln!("{n} faults of {count}");
 }

@@ -155,7 +155,12 @@ fn draw_start(rng: &mut Rng) -> Millis {
     }
 }
 
-fn draw_change(git: &mut Git, touched: &mut Vec<Object>, settings: &Settings, rng: &mut Rng) -> CommitId {
+fn draw_change(
+    git: &mut Git,
+    touched: &mut Vec<Object>,
+    settings: &Settings,
+    rng: &mut Rng,
+) -> CommitId {
     let change = commit_change(git, touched, rng);
     if git.at(0).values[LEGACY].is_some() && rng.chance(20) {
         git.change(change).values[LEGACY] = None;

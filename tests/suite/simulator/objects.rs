@@ -42,17 +42,7 @@ pub(super) fn rolls_out(object: Object) -> bool {
     matches!(object, WEB | DB | SIDE)
 }
 
-/// The path of the field that carries the object's value.
-pub(super) fn field(object: Object) -> &'static str {
-    match object {
-        DB => "spec.imageName",
-        CONFIG | LEGACY => "data.value",
-        REPORT => "spec.schedule",
-        _ => "spec.template.spec.containers.0.image",
-    }
-}
-
-/// The text of `value` at [`field`].
+/// The text by which an object carries `value`.
 pub(super) fn field_text(object: Object, value: u32) -> String {
     match object {
         CONFIG | LEGACY => format!("v{value}"),

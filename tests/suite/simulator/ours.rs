@@ -1,15 +1,15 @@
 //! `overlay wait` in a simulated world: its state machine, stepped by virtual time.
 
-use super::application::{BRANCH, NAMESPACES, OVERLAY, REPOSITORY};
+use super::application::{NAMESPACES, OVERLAY};
 use super::history::{Call, History};
 use super::objects::{CONFIG, DB, LEGACY, Object, field_text, health, kind, name};
 use super::server::Server;
 use super::settings::Window;
-use super::time::{EPOCH, HOUR, MINUTE, Millis, rfc3339};
+use super::time::{HOUR, MINUTE, Millis};
 use overlay::argocd::{
-    Action, Application, ApplicationRef, Effect, Expectation, ExpectedChange, ExpectedEffect,
-    ExpectedField, HealthScope, Input, ManagedResource, ObjectRef, Outcome, Presence, Readiness,
-    RefreshRule, Relation, SyncRule, SyncWindow, SyncWindows, TreeNode, Trouble, Wait, predicate,
+    Action, Application, Effect, Expectation, ExpectedChange, ExpectedEffect, ExpectedField,
+    HealthScope, Input, ManagedResource, ObjectRef, Outcome, Presence, Readiness, RefreshRule,
+    Relation, SyncRule, SyncWindow, SyncWindows, TreeNode, Trouble, Wait, predicate,
 };
 use overlay::kustomize::{FieldPath, Step};
 use serde_json::Value;
@@ -142,7 +142,9 @@ impl Caller {
             Action::ReadManagedResources => Input::ManagedResources(managed(server)),
             Action::ReadTree => Input::Tree(tree(server)),
             Action::ReadWindows => Input::Windows(Ok(windows(server))),
-            Action::ReadRollingSync(_) => Input::RollingSync(Ok(server.world.settings.rolling_sync)),
+            Action::ReadRollingSync(_) => {
+                Input::RollingSync(Ok(server.world.settings.rolling_sync))
+            }
             Action::Sleep(time) => {
                 server.sleep((time.as_millis() as Millis).max(1));
                 Input::Woken
@@ -156,9 +158,10 @@ impl Caller {
         let missing = || Trouble::NotFound { message: "application 'prod' not found".to_owned() };
         let json = self.server.application().ok_or_else(missing)?;
         let app = self.server.world.app.as_ref().ok_or_else(missing)?;
-        let known = self.parsed.as_ref().filter(|(uid, version, _)| {
-            *version == app.resource_version && *uid == app.uid
-        });
+        let known = self
+            .parsed
+            .as_ref()
+            .filter(|(uid, version, _)| *version == app.resource_version && *uid == app.uid);
         if let Some((_, _, parsed)) = known {
             return Ok(Arc::clone(parsed));
         }
@@ -231,10 +234,7 @@ fn windows(server: &Server) -> SyncWindows {
     let now = server.world.now;
     let all = &server.world.settings.windows;
     let active = all.iter().filter(|w| w.from <= now && now < w.to);
-    SyncWindows {
-        assigned: all.iter().map(window).collect(),
-        active: active.map(window).collect(),
-    }
+    SyncWindows { assigned: all.iter().map(window).collect(), active: active.map(window).collect() }
 }
 
 fn window(window: &Window) -> SyncWindow {
@@ -259,9 +259,7 @@ pub(super) fn fault(story: &Story) -> Option<String> {
     }
     match &story.outcome.readiness {
         Readiness::Ready => false_success(story),
-        Readiness::Progressing(reason)
-        | Readiness::Blocked(reason)
-        | Readiness::Failed(reason) => {
+        Readiness::Progressing(reason) | Readiness::Blocked(reason) | Readiness::Failed(reason) => {
             if reason.message.is_empty() {
                 return Some(format!("it ended without a word: {:?}", reason.kind));
             }

@@ -225,11 +225,13 @@ fn has_effect(server: &mut Server) -> bool {
     let Some(managed) = server.managed() else { return true };
     let change = server.world.git.at(server.world.truth.change).values;
     (0..OBJECTS).filter(|o| server.world.truth.touched.contains(o)).all(|object| {
-        let same = |m: &&Value| text(&m["kind"]) == kind(object).2 && text(&m["name"]) == name(object);
+        let same =
+            |m: &&Value| text(&m["kind"]) == kind(object).2 && text(&m["name"]) == name(object);
         let wanted = change[object].map(|value| format!("{:?}", field_text(object, value)));
         let says = |state: &Value| wanted.as_ref().is_some_and(|w| text(state).contains(w));
         managed.iter().find(same).is_some_and(|m| {
-            let healthy = object != DB || text(&m["liveState"]).contains("Cluster in healthy state");
+            let healthy =
+                object != DB || text(&m["liveState"]).contains("Cluster in healthy state");
             says(&m["targetState"]) && says(&m["liveState"]) && healthy
         })
     })

@@ -4,7 +4,7 @@ use super::application::{Application, Operation, OperationPhase, Spec, Status, S
 use super::git::CommitId;
 use super::objects::{Health, OBJECTS, Object, SIDE, WEB};
 use super::operation::manual;
-use super::time::{MINUTE, Millis, SECOND};
+use super::time::{Millis, SECOND};
 use super::world::{Event, World};
 
 /// One thing somebody does.
@@ -26,7 +26,9 @@ pub(super) enum Act {
     ForcePushBack,
     DeleteBranch,
     RestoreBranch,
-    Refresh { hard: bool },
+    Refresh {
+        hard: bool,
+    },
     /// Somebody syncs by hand, the newest or an old commit.
     SyncByHand,
     /// A sync with `Replace=true`: every object is made anew.
@@ -100,7 +102,10 @@ impl World {
         }
     }
 
-    fn push_values(&mut self, change: impl FnOnce(&[Option<u32>; OBJECTS], &mut [Option<u32>; OBJECTS])) {
+    fn push_values(
+        &mut self,
+        change: impl FnOnce(&[Option<u32>; OBJECTS], &mut [Option<u32>; OBJECTS]),
+    ) {
         let Some(tip) = self.git.tip() else { return };
         let broken = self.git.at(tip).broken;
         let mut values = self.git.at(tip).values;
@@ -189,10 +194,8 @@ impl World {
 
     fn replace(&mut self, spec: Spec) {
         self.truth.forget_deployments();
-        self.app = Some(Application {
-            uid: self.rng.hex40(),
-            ..new_application(spec, self.now + 1)
-        });
+        self.app =
+            Some(Application { uid: self.rng.hex40(), ..new_application(spec, self.now + 1) });
         self.request_refresh(2);
     }
 }

@@ -43,7 +43,8 @@ fn plot(rng: &mut Rng, at: Millis, touched: &[Object]) -> Plan {
     let soon = at + rng.between(100, 8 * SECOND);
     let later = soon + rng.between(100, 8 * SECOND);
     let blue = Spec { prod: true, destination: 1 };
-    let spoil = rng.pick(&[Act::Crash(object, lasts), Act::EditLive(object), Act::DeleteLive(object)]);
+    let spoil =
+        rng.pick(&[Act::Crash(object, lasts), Act::EditLive(object), Act::DeleteLive(object)]);
     match rng.below(9) {
         0 | 8 => vec![(at, Act::TooBig(true)), (soon, spoil)],
         1 => vec![(at, Act::Outage(lasts)), (soon, spoil), (later, Act::Refresh { hard: false })],

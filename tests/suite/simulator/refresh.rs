@@ -172,77 +172,7 @@ impl World {
         let Some(commit) = tip else {
             return Err("unable to resolve 'main' to a commit SHA".to_owned());
         };
-        self.manifests(commit, spec.prod, hard, compared)
-            .map(|values| Target { commit, values })
-    }
-
-    /// Asks the remote, or the replica of it that Argo CD reads.
-    pub(super) fn list_remote(&mut self) -> Option<CommitId> {
-        if let Some(sha) = &self.settings.pinned {
-            return self.git.find(sha);
-        }
-        let tip = self.git.tip_at(self.now.saturating_sub(self.settings.replica_lag));
-        self.caches.revision = Some((self.now, tip));
-        tip
-    }
-
-    fn list_remote_cached(&mut self) -> Option<CommitId> {
-        let lasts = self.settings.revision_cache;
-        match self.caches.revision {
-            Some((at, Some(tip))) if self.now < at + lasts => Some(tip),
-            _ => self.list_remote(),
-        }
-    }
-
-    /// The manifests of `commit`: from the cache, by a new key for old ones, or rendered.
-    pub(super) fn manifests(
-        &mut self,
-        commit: CommitId,
-        prod: bool,
-        hard: bool,
-        compared: Option<CommitId>,
-    ) -> Result<Values, String> {
-        let key = (prod, commit);
-        let fresh = hard && !self.settings.poisoned_cache;
-        if !fresh && !self.caches.manifests.contains_key(&key) {
-            self.rekey(compared, commit, prod);
-        }
-        if let Some(values) = self.caches.manifests.get(&key).filter(|_| !fresh) {
-            return Ok(*values);
-        }
-        let found = self.git.at(commit);
-        if prod && found.broken {
-            return Err("kustomize build failed: no matches for Id Deployment.apps/web".to_owned());
-        }
-        let staging = [Some(900), None, Some(901), Some(902), None, None];
-        let values = if prod { found.values } else { staging };
-        self.caches.manifests.insert(key, values);
-        Ok(values)
-    }
-
-    /// Files the manifests of `old` under `new` where manifest-generate-paths says that nothing
-    /// relevant changed.
-    pub(super) fn rekey(&mut self, old: Option<CommitId>, new: CommitId, prod: bool) -> bool {
-        let Some(old) = old else { return false };
-        let irrelevant = self.git.since(old, new).is_some_and(|commits| {
-            commits.iter().all(|&commit| !self.is_relevant(commit))
-        });
-        let known = self.caches.manifests.get(&(prod, old)).copied();
-        if let (true, Some(values)) = (irrelevant, known) {
-            self.note(|_| format!("manifests of {old} are filed under {new}"));
-            self.caches.manifests.insert((prod, new), values);
-        }
-        irrelevant
-    }
-
-    fn is_relevant(&self, commit: CommitId) -> bool {
-        match self.settings.generate_paths {
-            GeneratePaths::Absent => true,
-            GeneratePaths::Covers => self.git.changes_render(commit),
-            GeneratePaths::OmitsBase => {
-                self.git.changes_render(commit) && !self.git.at(commit).in_base
-            }
-        }
+        self.manifests(commit, spec.prod, hard, compared).map(|values| Target { commit, values })
     }
 
     fn failed_comparison(&self, message: String) -> Compared {
@@ -337,18 +267,20 @@ impl World {
     fn remember_managed(&mut self, target: &Values, namespace: usize) {
         let seen = &self.cluster.seen[namespace];
         let excluded = self.settings.excluded;
-        let some = |o: &Object| excluded != Some(*o) && (target[*o].is_some() || seen[*o].value.is_some());
-        self.caches.managed =
-            (0..OBJECTS).filter(some).map(|o| (o, target[o], seen[o])).collect();
+        let some =
+            |o: &Object| excluded != Some(*o) && (target[*o].is_some() || seen[*o].value.is_some());
+        self.caches.managed = (0..OBJECTS).filter(some).map(|o| (o, target[o], seen[o])).collect();
         self.caches.managed_namespace = namespace;
     }
 
     /// Starts an operation where automation wants one; the status is patched only after that.
     pub(super) fn trigger(&mut self, id: u64) {
         let Some(running) = self.running(id) else { return };
-        let found = running.compared.as_ref().zip(running.target.as_ref()).map(|(c, t)| {
-            (c.sync, c.revision.clone(), c.resources.clone(), t.values)
-        });
+        let found = running
+            .compared
+            .as_ref()
+            .zip(running.target.as_ref())
+            .map(|(c, t)| (c.sync, c.revision.clone(), c.resources.clone(), t.values));
         if let Some((Sync::OutOfSync, revision, resources, values)) = found {
             if let Some(error) = self.auto_sync(&revision, &resources, &values) {
                 if let Some(compared) = self.running(id).and_then(|r| r.compared.as_mut()) {
@@ -369,15 +301,17 @@ impl World {
             let (now, full) = (self.now, running.level >= 2);
             let too_big = self.too_big;
             self.note(|_| {
-                format!("reconcile {id} stores {:?} at {:.7}, {:?}", compared.sync,
-                    compared.revision, compared.health)
+                format!(
+                    "reconcile {id} stores {:?} at {:.7}, {:?}",
+                    compared.sync, compared.revision, compared.health
+                )
             });
             self.write(|app| {
                 if too_big {
                     store_too_big(&mut app.status, now);
                 } else {
-                    let reconciled = (full || app.status.reconciled.is_none())
-                        .then_some(running.started);
+                    let reconciled =
+                        (full || app.status.reconciled.is_none()).then_some(running.started);
                     store_compared(&mut app.status, compared, running.spec, reconciled, now);
                 }
             });
@@ -412,16 +346,6 @@ impl World {
                 app.refresh = None;
                 app.refresh_stamp = None;
             });
-        }
-    }
-
-    /// A push reached Argo CD by webhook.
-    pub(super) fn webhook(&mut self, before: Option<CommitId>, after: CommitId) {
-        let prod = self.app.as_ref().is_some_and(|app| app.spec.prod);
-        let filtered = self.settings.generate_paths != GeneratePaths::Absent
-            && self.rekey(before, after, prod);
-        if !filtered && self.app.is_some() {
-            self.annotate(false, None);
         }
     }
 

@@ -45,9 +45,10 @@ impl Server {
         self.call();
         let app = self.world.app.as_ref()?;
         self.pinned.get_or_insert_with(|| app.clone());
-        let known = self.shown.as_ref().filter(|(uid, version, _)| {
-            *version == app.resource_version && *uid == app.uid
-        });
+        let known = self
+            .shown
+            .as_ref()
+            .filter(|(uid, version, _)| *version == app.resource_version && *uid == app.uid);
         if let Some((_, _, json)) = known {
             return Some(Rc::clone(json));
         }

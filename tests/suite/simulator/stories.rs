@@ -81,8 +81,7 @@ fn a_sync_that_a_window_holds_is_not_done_although_every_revision_is_ours() {
 
 #[test]
 fn a_window_that_opens_lets_it_be_done() {
-    let closed =
-        Window { allow: false, from: PUSHED, to: PUSHED + 4 * MINUTE, manual_sync: false };
+    let closed = Window { allow: false, from: PUSHED, to: PUSHED + 4 * MINUTE, manual_sync: false };
     let settings = Settings { windows: vec![closed], ..Settings::plain() };
     let story = told(settings, &[WEB], Vec::new(), Call::plain());
     assert_eq!(end(&story), "ready");
@@ -188,7 +187,8 @@ fn a_status_about_another_spec_is_not_believed() {
 #[test]
 fn a_branch_that_is_gone_fails_although_revision_and_operation_match() {
     let call = Call { starts: PUSHED + 5 * MINUTE, ..Call::plain() };
-    let plan = vec![(4 * MINUTE, Act::DeleteBranch), (4 * MINUTE + 9, Act::Refresh { hard: false })];
+    let plan =
+        vec![(4 * MINUTE, Act::DeleteBranch), (4 * MINUTE + 9, Act::Refresh { hard: false })];
     let story = told(Settings::plain(), &[WEB], plan, call);
     assert_eq!(end(&story), "comparison-failed");
     assert!(message(&story).contains("unable to resolve 'main'"), "{}", message(&story));
@@ -225,8 +225,13 @@ fn an_ignored_field_that_was_not_applied_is_no_success() {
 
 #[test]
 fn what_was_degraded_before_is_not_blamed_on_the_change() {
-    let mut history =
-        tell(Settings::plain(), &[WEB], |_| (), Vec::new(), Call { starts: PUSHED, ..Call::plain() });
+    let mut history = tell(
+        Settings::plain(),
+        &[WEB],
+        |_| (),
+        Vec::new(),
+        Call { starts: PUSHED, ..Call::plain() },
+    );
     history.world.crash(0, REPORT, 2 * HOUR);
     let broken = history.world.now + 5 * SECOND;
     history.world.advance(broken);
@@ -237,8 +242,7 @@ fn what_was_degraded_before_is_not_blamed_on_the_change() {
 
 #[test]
 fn a_database_that_rolls_through_degraded_is_waited_for() {
-    let settings =
-        Settings { stale_health: true, slow_rollout: 40 * SECOND, ..Settings::plain() };
+    let settings = Settings { stale_health: true, slow_rollout: 40 * SECOND, ..Settings::plain() };
     let story = told(settings, &[DB], Vec::new(), Call::plain());
     assert_eq!(end(&story), "ready");
 }

@@ -11,23 +11,23 @@ use overlay::argocd::predicate;
 /// For each conjunct, seeds at which it alone prevents a false success. They are tried first; where a change
 /// of the simulator or the wait made other histories of them, others are looked for.
 const TELLING: [(&str, &[u64]); 17] = [
-    ("same-uid", &[329, 666, 1020]),
-    ("not-deleting", &[118, 275, 277]),
-    ("deploys-overlay", &[483, 1122, 1526]),
-    ("is-reconciled", &[3866]),
-    ("no-error-condition", &[]),
-    ("contains-commit", &[16, 25, 30]),
-    ("compared-to-spec", &[708, 728, 939]),
-    ("no-operation", &[165, 1364, 2136]),
-    ("synced", &[0, 43, 61]),
-    ("operation-succeeded", &[241, 250, 320]),
-    ("compared-after-operation", &[1422]),
-    ("healthy", &[1, 2, 5]),
-    ("no-refresh-pending", &[948, 3831, 3844]),
-    ("objects-accepted", &[]),
-    ("effect-holds", &[]),
-    ("databases-settled", &[9, 95, 131]),
-    ("dwell", &[16, 114, 142]),
+    ("same-uid", &[360, 608, 871, 1469]),
+    ("not-deleting", &[272, 640, 1295, 1396]),
+    ("deploys-overlay", &[41, 397, 506, 584]),
+    ("is-reconciled", &[2143]),
+    ("no-error-condition", &[3163, 5260, 6953]),
+    ("contains-commit", &[7, 19, 20, 30]),
+    ("compared-to-spec", &[336, 419, 782, 1912]),
+    ("no-operation", &[1516, 5132, 6662, 6722]),
+    ("synced", &[20, 24, 48, 69]),
+    ("operation-succeeded", &[159, 221, 249, 345]),
+    ("compared-after-operation", &[268, 509, 5901]),
+    ("healthy", &[8, 10, 26, 31]),
+    ("no-refresh-pending", &[678, 4036]),
+    ("objects-accepted", &[699, 722, 1273, 2841]),
+    ("effect-holds", &[129, 142, 162, 185]),
+    ("databases-settled", &[185, 210, 436, 449]),
+    ("dwell", &[135, 185, 320, 381]),
 ];
 
 /// How many histories are searched where no known seed tells.
@@ -55,7 +55,7 @@ fn count(peer: Peer, end: u64) -> (usize, usize) {
 #[test]
 fn what_other_tools_wait_for_is_wrong_in_many_histories() {
     for peer in [Peer::ArgoCd, Peer::Kargo] {
-        let (successes, wrong) = count(peer, 60);
+        let (successes, wrong) = count(peer, 40);
         assert!(wrong * 4 > successes, "{peer:?}: {wrong} of {successes}");
     }
 }
@@ -63,10 +63,10 @@ fn what_other_tools_wait_for_is_wrong_in_many_histories() {
 #[test]
 fn the_bare_predicate_is_right_and_needs_its_parts() {
     let whole = Peer::Predicate { without: None };
-    let (successes, wrong) = count(whole, 100);
-    assert!(successes > 20 && wrong == 0, "{wrong} of {successes}");
+    let (successes, wrong) = count(whole, 40);
+    assert!(successes > 8 && wrong == 0, "{wrong} of {successes}");
     for part in [Conjunct::Contains, Conjunct::Synced, Conjunct::Healthy, Conjunct::Effect] {
-        let (_, wrong) = count(Peer::Predicate { without: Some(part) }, 100);
+        let (_, wrong) = count(Peer::Predicate { without: Some(part) }, 40);
         assert!(wrong > 0, "{part:?} is not needed");
     }
 }
@@ -88,17 +88,5 @@ fn every_conjunct_of_the_final_predicate_is_needed() {
         let mut candidates = seeds.iter().copied().chain(0..SEARCHED);
         let found = candidates.any(|seed| tells(conjunct, seed));
         assert!(found, "no history of {SEARCHED} needs {conjunct}");
-    }
-}
-
-#[test]
-#[ignore]
-fn survey_conjuncts() {
-    let only = std::env::var("SIM_ALL").ok();
-    let n: u64 = std::env::var("SIMULATOR_COUNT").unwrap().parse().unwrap();
-    for c in predicate() {
-        if only.as_ref().is_some_and(|o| !o.contains(c.name)) { continue; }
-        let found: Vec<u64> = (0..n).filter(|s| tells(c.name, *s)).take(4).collect();
-        eprintln!("(\"{}\", &{found:?}),", c.name);
     }
 }

@@ -7,9 +7,6 @@ pub(super) const SECOND: Millis = 1000;
 pub(super) const MINUTE: Millis = 60 * SECOND;
 pub(super) const HOUR: Millis = 60 * MINUTE;
 
-/// The epoch in seconds since 1970.
-pub(super) const EPOCH: u64 = 1_772_438_400;
-
 /// RFC 3339 in whole seconds, cut and not rounded, as `metav1.Time` is serialised.
 pub(super) fn rfc3339(at: Millis) -> String {
     let seconds = at / SECOND + 8 * 3600;

@@ -28,14 +28,27 @@ pub(super) enum Event {
     Trigger(u64),
     Store(u64),
     /// The second patch of a 3.6 controller.
-    Clean { stamp: Option<u64> },
+    Clean {
+        stamp: Option<u64>,
+    },
     /// The operation loop sees the field `operation`.
     OperationSeen,
     Pass(u64),
     Retry(u64),
-    Rollout { namespace: usize, object: Object, generation: u64, step: Progress },
-    Cached { namespace: usize, object: Object },
-    Webhook { before: Option<CommitId>, after: CommitId },
+    Rollout {
+        namespace: usize,
+        object: Object,
+        generation: u64,
+        step: Progress,
+    },
+    Cached {
+        namespace: usize,
+        object: Object,
+    },
+    Webhook {
+        before: Option<CommitId>,
+        after: CommitId,
+    },
     /// The ApplicationSet controller starts the next step.
     RollingStep,
     /// One more object of a deleted application goes.
