@@ -1,9 +1,7 @@
 //! The Application object as the API stores it; `application_json` is how it is handed out.
 
-use super::objects::{Health, Object, kind, name};
-use super::settings::{Automated, GeneratePaths, Settings, Sources, Version};
-use super::time::{Millis, rfc3339};
-use serde_json::{Map, Value, json};
+use super::objects::{Health, Object};
+use super::time::Millis;
 
 /// The repository of the overlay, as the application spells it.
 pub(super) const REPOSITORY: &str = "https://git.test/ops/deploy.git";

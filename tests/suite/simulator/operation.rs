@@ -1,11 +1,9 @@
 //! The operation loop: when automation starts an operation, and what an operation does until it ends.
 
-use super::application::{
-    Condition, Operation, OperationPhase, OperationState, ResourceStatus, SyncResult,
-};
+use super::application::{Operation, OperationPhase, OperationState, SyncResult};
 use super::git::{CommitId, Hook};
 use super::objects::{DB, Health, OBJECTS, Object, Values, WEB, health};
-use super::settings::{Automated, windows_allow};
+use super::settings::windows_allow;
 use super::time::{Millis, SECOND};
 use super::world::{Event, World};
 

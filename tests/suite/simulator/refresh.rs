@@ -3,7 +3,7 @@
 use super::application::{Condition, ResourceStatus, Spec, Status, Sync};
 use super::git::CommitId;
 use super::objects::{CONFIG, DB, Health, OBJECTS, Object, Values, WEB, health, kind, name};
-use super::settings::{GeneratePaths, Sources, Version};
+use super::settings::{Sources, Version};
 use super::time::{MINUTE, Millis, SECOND};
 use super::world::{Event, World};
 

@@ -113,14 +113,18 @@ impl World {
             objects[o].value == wanted[o]
                 && from.is_none_or(|commit| self.git.contains(self.truth.change, commit))
         });
-        applied && (0..OBJECTS).all(|o| !self.counts(o, &objects[o]) || is_settled(&objects[o]))
+        applied && (0..OBJECTS).all(|o| self.is_well(o, &objects[o]))
     }
 
-    /// Whether the object's health matters: it is the change's, or Argo CD knows its kind's health.
-    fn counts(&self, object: Object, live: &Live) -> bool {
-        let known = health(object, live.phase, &self.settings).is_some();
-        let touched = self.truth.touched.contains(&object);
-        live.value.is_some() && (touched || known && !self.truth.touched_only)
+    /// Whether the object runs what its spec says. Of an object that the change does not touch only as much
+    /// counts as the check of its kind can tell, and nothing where only touched objects count.
+    fn is_well(&self, object: Object, live: &Live) -> bool {
+        if live.value.is_none() || live.phase == Phase::Settled {
+            return true;
+        }
+        let known = health(object, live.phase, &self.settings);
+        let matters = !self.truth.touched_only && known.is_some_and(|h| h != Health::Healthy);
+        !self.truth.touched.contains(&object) && !matters
     }
 
     /// Whether the last full operation at a commit with the change did not end badly.
@@ -186,10 +190,6 @@ impl World {
     pub(super) fn settled_for(&self) -> Millis {
         self.truth.settled.map_or(0, |since| self.now - since)
     }
-}
-
-fn is_settled(live: &Live) -> bool {
-    live.phase == Phase::Settled
 }
 
 fn is_quiet(app: &Application) -> bool {
