@@ -259,9 +259,9 @@ mod tests {
             let (server, root_path) = (server.to_owned(), root_path.to_owned());
             ServerName { server, is_plaintext, root_path }.address().unwrap().to_string()
         };
-        assert_eq!(of("argocd.test", false, ""), "https://argocd.test/");
-        assert_eq!(of("argocd.test:8080", true, ""), "http://argocd.test:8080/");
-        assert_eq!(of("http://argocd.test", false, ""), "http://argocd.test/");
+        assert_eq!(of("argocd.test", false, ""), "https://argocd.test");
+        assert_eq!(of("argocd.test:8080", true, ""), "http://argocd.test:8080");
+        assert_eq!(of("http://argocd.test", false, ""), "http://argocd.test");
         assert_eq!(of("argocd.test", false, "/argo/cd/"), "https://argocd.test/argo/cd");
         assert_eq!(of("https://argocd.test/argo", false, ""), "https://argocd.test/argo");
     }

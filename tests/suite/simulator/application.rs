@@ -71,6 +71,7 @@ pub(super) struct OperationState {
 
 /// `status.sync.status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::enum_variant_names, reason = "the words of the API")]
 pub(super) enum Sync {
     Synced,
     OutOfSync,

@@ -114,10 +114,10 @@ impl World {
             self.say(BLOCKED);
             return self.again(run, 5 * SECOND);
         }
-        if run.commit.is_none() {
-            if let Err(message) = self.load_target(&mut run) {
-                return self.finish(run, OperationPhase::Error, &message, true);
-            }
+        if run.commit.is_none()
+            && let Err(message) = self.load_target(&mut run)
+        {
+            return self.finish(run, OperationPhase::Error, &message, true);
         }
         self.step(run);
     }
@@ -298,7 +298,7 @@ impl World {
         let now = self.now;
         let resources = run.results.clone();
         if may_retry && state.retry_count < run.operation.retries {
-            let wait = (5 * SECOND << state.retry_count).min(180 * SECOND);
+            let wait = ((5 * SECOND) << state.retry_count).min(180 * SECOND);
             let id = run.id;
             self.note(|_| format!("operation failed, retries: {message}"));
             self.controller.run = Some(run);

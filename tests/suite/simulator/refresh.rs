@@ -211,8 +211,8 @@ impl World {
     fn comparison(&self, target: &Target, spec: Spec) -> Compared {
         let seen = &self.cluster.seen[spec.destination];
         let mut resources = Vec::new();
-        for object in 0..OBJECTS {
-            let (wanted, live) = (target.values[object], seen[object].value);
+        for (object, found) in seen.iter().enumerate().take(OBJECTS) {
+            let (wanted, live) = (target.values[object], found.value);
             let excluded = self.settings.excluded == Some(object);
             if excluded || wanted.is_none() && live.is_none() {
                 continue;
@@ -221,7 +221,7 @@ impl World {
                 object,
                 synced: wanted == live || self.is_ignored(object, wanted, live),
                 requires_pruning: wanted.is_none(),
-                health: live.and_then(|_| health(object, seen[object].phase, &self.settings)),
+                health: live.and_then(|_| health(object, found.phase, &self.settings)),
             });
         }
         let in_sync = resources.iter().all(|r| r.synced);
@@ -282,10 +282,10 @@ impl World {
             .zip(running.target.as_ref())
             .map(|(c, t)| (c.sync, c.revision.clone(), c.resources.clone(), t.values));
         if let Some((Sync::OutOfSync, revision, resources, values)) = found {
-            if let Some(error) = self.auto_sync(&revision, &resources, &values) {
-                if let Some(compared) = self.running(id).and_then(|r| r.compared.as_mut()) {
-                    compared.conditions.push(error);
-                }
+            if let Some(error) = self.auto_sync(&revision, &resources, &values)
+                && let Some(compared) = self.running(id).and_then(|r| r.compared.as_mut())
+            {
+                compared.conditions.push(error);
             }
             self.rolling_sync_wanted();
         }
