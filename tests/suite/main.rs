@@ -51,6 +51,7 @@ mod render;
 #[cfg(feature = "git")]
 mod revert;
 mod schemas;
+mod sequences;
 #[cfg(feature = "argocd")]
 mod simulator;
 mod stories;
