@@ -21,6 +21,8 @@ pub struct Revert {
     pub replace_placeholder: bool,
     /// A digest of all zeros may come back.
     pub allow_placeholder: bool,
+    /// An image may come back that the registry no longer has.
+    pub allow_gone: bool,
     /// What is not committed may be written over.
     pub overwrite: bool,
     /// A hold that is put along with it.

@@ -4,6 +4,8 @@ use clap::{ArgGroup, Args};
 
 use super::deliver::DeliveryArgs;
 use super::options::{SeveralOverlays, TypedDuration};
+#[cfg(feature = "registry")]
+use super::resolution::RegistryArgs;
 use super::set::{parse_name, usage};
 use crate::change::{Restored, Revert};
 use crate::error::Error;
@@ -57,6 +59,10 @@ pub(crate) struct RevertArgs {
     #[arg(long)]
     allow_placeholder: bool,
 
+    /// Go back to images that the registry no longer has, and ask it nothing.
+    #[arg(long)]
+    allow_gone: bool,
+
     /// Write over what is not committed.
     #[arg(long)]
     overwrite: bool,
@@ -76,6 +82,10 @@ pub(crate) struct RevertArgs {
     /// Show the diff and the effect; write nothing.
     #[arg(long)]
     dry_run: bool,
+
+    #[cfg(feature = "registry")]
+    #[command(flatten)]
+    registry: RegistryArgs,
 
     #[command(flatten)]
     pub(super) delivery: DeliveryArgs,
@@ -102,6 +112,7 @@ impl RevertArgs {
                 allow_downgrade: self.allow_downgrade,
                 replace_placeholder: self.replace_placeholder,
                 allow_placeholder: self.allow_placeholder,
+                allow_gone: self.allow_gone,
                 overwrite: self.overwrite,
                 ..nothing_restored(self.restored()?)
             },
@@ -110,6 +121,8 @@ impl RevertArgs {
                 reason: self.reason.clone(),
                 by: self.by.clone(),
             }),
+            #[cfg(feature = "registry")]
+            registries: self.registry.to_request(),
             dry_run: self.dry_run,
             delivery: self.delivery.to_delivery()?,
         })

@@ -142,6 +142,8 @@ catalogue! {
         "The workload is held at 0 replicas on purpose. `--turn-on` turns it on.";
     HOLD_INVALID = "hold-invalid", Refused,
         "The `overlay-hold.yaml` of the overlay cannot be read, so that nobody knows what it refuses. The place and the reason are given.";
+    IMAGE_GONE = "image-gone", Refused,
+        "The registry no longer has an image that would come back, so its pods could not be started. `--allow-gone` goes back all the same.";
     IMAGE_LOCK_INVALID = "image-lock-invalid", Refused,
         "The file of `--from-lock` is not one that `--write-lock` writes, or is of another version. The place is named.";
     IMAGE_NOT_FOUND = "image-not-found", Refused,

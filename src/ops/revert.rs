@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::Context;
 use super::change::revert::absent;
 use super::deliver::Delivery;
+#[cfg(feature = "registry")]
+use super::digests::{DigestRequest, Digests};
 use super::edit::{self, EditRequest};
 use super::history::{is_revert, states::States, step};
 use super::revision::find_kustomization;
@@ -18,6 +20,10 @@ use crate::report::Report;
 
 /// How far a shallow clone is deepened, each time that what is sought is not in it; at last to the beginning.
 const STEPS: [Option<u32>; 3] = [Some(50), Some(1_000), None];
+
+/// How long registries are waited for.
+#[cfg(feature = "registry")]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(15);
 
 /// Where to go back to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +46,9 @@ pub struct RevertRequest {
     pub revert: Revert,
     /// `--hold`: how long edits are refused, in seconds from now.
     pub hold: Option<HoldFor>,
+    /// How registries are asked whether they still have what comes back.
+    #[cfg(feature = "registry")]
+    pub registries: DigestRequest,
     /// `--dry-run`.
     pub dry_run: bool,
     /// How the edit is delivered; `None` leaves it in the files.
@@ -63,6 +72,8 @@ pub struct HoldFor {
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &RevertRequest) -> Result<Report, Error> {
     let (files, located) = context.locate(&request.overlays)?;
+    #[cfg(feature = "registry")]
+    ask_registries(context, request)?;
     let search = Search::open(context, files.root(), request)?;
     let mut revert = request.revert.clone();
     for overlay in &located {
@@ -84,6 +95,18 @@ pub fn run(context: &Context, request: &RevertRequest) -> Result<Report, Error> 
         report.notes.warning("the clone was shallow and has been deepened");
     }
     Ok(report)
+}
+
+/// Lets registries be asked whether they still have what comes back; for a short time, since going back is urgent.
+#[cfg(feature = "registry")]
+fn ask_registries(context: &Context, request: &RevertRequest) -> Result<(), Error> {
+    if context.offline || request.revert.allow_gone {
+        return Ok(());
+    }
+    let mut brief = context.clone();
+    brief.timeout = Some(context.allowed_time().map_or(PATIENCE, |time| time.min(PATIENCE)));
+    context.ask_digests(Digests::new(&brief, &request.registries)?);
+    Ok(())
 }
 
 /// Looks for commits in the history of what is edited.
@@ -270,6 +293,7 @@ pub fn nothing_restored(restored: Restored) -> Revert {
         allow_downgrade: false,
         replace_placeholder: false,
         allow_placeholder: false,
+        allow_gone: false,
         overwrite: false,
         hold: None,
     }

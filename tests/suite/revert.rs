@@ -24,14 +24,14 @@ fn base() -> String {
     };
     format!(
         "{}---\n{}",
-        workload("Deployment", "web", "r/web:1"),
-        workload("Deployment", "api", "r/api:1")
+        workload("Deployment", "web", "127.0.0.1:9/web:1"),
+        workload("Deployment", "api", "127.0.0.1:9/api:1")
     )
 }
 
 fn kustomization(web: char, api: char, replicas: u8) -> String {
     format!(
-        "# prod\nresources:\n- ../../base\nreplicas:\n- name: web # two at least\n  count: {replicas}\nimages:\n- name: r/web # the front\n  digest: {}\n- name: r/api\n  digest: {}\n",
+        "# prod\nresources:\n- ../../base\nreplicas:\n- name: web # two at least\n  count: {replicas}\nimages:\n- name: 127.0.0.1:9/web # the front\n  digest: {}\n- name: 127.0.0.1:9/api\n  digest: {}\n",
         digest(web),
         digest(api)
     )
@@ -91,7 +91,10 @@ fn a_bad_release_goes_back_and_stays_back() {
     assert_eq!(faults(&schema, &ran.json()), [""; 0]);
     let effect = ran.json()["result"]["overlays"][0]["effect"].as_array().unwrap().clone();
     let images: Vec<&str> = effect.iter().map(|change| change["after"].as_str().unwrap()).collect();
-    assert_eq!(images, [format!("r/api@{}", digest('b')), format!("r/web@{}", digest('b'))]);
+    assert_eq!(
+        images,
+        [format!("127.0.0.1:9/api@{}", digest('b')), format!("127.0.0.1:9/web@{}", digest('b'))]
+    );
 
     let bot = ["pin", "overlays/prod", &format!("web={}", digest('c')), "-o", "json"];
     let refused = repo.overlay(&[&bot[..], &["--commit"]].concat());
@@ -320,10 +323,10 @@ fn what_a_base_decides_cannot_come_back_and_is_told() {
 fn placeholders_and_older_databases_do_not_come_back_unnoticed() {
     let cluster = |tag: &str| {
         format!(
-            "apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata:\n  name: db\nspec:\n  instances: 1\n  imageName: r/postgres:{tag}\n"
+            "apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata:\n  name: db\nspec:\n  instances: 1\n  imageName: 127.0.0.1:9/postgres:{tag}\n"
         )
     };
-    let zeros = format!("images:\n- name: r/web\n  digest: {}\n", digest('0'));
+    let zeros = format!("images:\n- name: 127.0.0.1:9/web\n  digest: {}\n", digest('0'));
     let real = zeros.replace(&digest('0'), &digest('a'));
     let top = "resources:\n- ../../base\n- db.yaml\n";
     let repo = TestRepo::with_files(&[
@@ -621,4 +624,55 @@ fn the_required_check_of_the_page_refuses_what_is_held() {
     repo.write(KUSTOMIZATION, &kustomization('d', 'd', 3));
     repo.commit("a bot");
     assert_eq!(check(), 1);
+}
+
+/// A registry that has collected the image of then, and one that still has it.
+#[cfg(feature = "registry")]
+#[test]
+fn an_image_that_is_gone_does_not_come_back_unless_that_is_said() {
+    use crate::support::scripted_http::{Answer, ScriptedHttp};
+    let server = ScriptedHttp::start(|asked| match asked.target.contains(&"a".repeat(64)) {
+        true => Answer::new(404).body("{\"errors\":[{\"code\":\"MANIFEST_UNKNOWN\"}]}"),
+        false => Answer::new(200)
+            .header("Content-Type", "application/vnd.oci.image.index.v1+json")
+            .header("Docker-Content-Digest", &digest('b')),
+    });
+    let host = server.host();
+    let text = |letter: char| {
+        format!(
+            "resources:\n- ../../base\nimages:\n- name: {host}/web\n  digest: {}\n",
+            digest(letter)
+        )
+    };
+    let repo = TestRepo::with_files(&[
+        ("base/kustomization.yaml", "resources:\n- all.yaml\n"),
+        ("base/all.yaml", &base().replace("127.0.0.1:9", &host)),
+        (KUSTOMIZATION, &text('a')),
+    ]);
+    for letter in ['b', 'c'] {
+        repo.write(KUSTOMIZATION, &text(letter));
+        repo.commit("release");
+    }
+    let revert = |to: &str, more: &[&str]| {
+        let args = ["revert", "overlays/prod", "-o", "json", "--dry-run", "--to", to];
+        repo.overlay(&[&args[..], more].concat())
+    };
+    let gone = revert("HEAD~2", &[]);
+    require(&gone, 3, "image-gone");
+    assert!(gone.stdout.contains(&format!("{host}/web@{}", digest('a'))), "{gone:?}");
+    assert_eq!(revert("HEAD~2", &["--allow-gone"]).status, 0);
+    let there = revert("HEAD~1", &[]);
+    assert_eq!(there.status, 0, "{there:?}");
+    assert!(!there.stdout.contains("registry-not-checked"), "{there:?}");
+    // Nothing listens on port 9: that stops nobody.
+    let ran = self::repo().overlay(&[
+        "revert",
+        "overlays/prod",
+        "--to",
+        "HEAD~2",
+        "--dry-run",
+        "-o",
+        "json",
+    ]);
+    assert!(ran.status == 0 && ran.stdout.contains("registry-not-checked"), "{ran:?}");
 }

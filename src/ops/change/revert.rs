@@ -5,6 +5,7 @@ mod fields;
 mod files;
 mod guards;
 mod pins;
+mod presence;
 mod then;
 
 pub(in crate::ops) use then::absent;

@@ -42,7 +42,7 @@ pub(super) fn restore(
     let after = ground.render(&tree)?.resources;
     let before = ground.render(&editable.tree)?.resources;
     let objects = compare_objects(&before, &after);
-    report.notes.extend(guards::check(ground.revert, &before, &after, &objects)?);
+    report.notes.extend(guards::check(ground.context, ground.revert, &before, &after, &objects)?);
     Ok((report, proven.texts))
 }
 

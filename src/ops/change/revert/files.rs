@@ -64,6 +64,7 @@ fn prove(
     };
     let objects = compare_objects(&before.resources, &after.1.resources);
     report.notes.extend(guards::check(
+        ground.context,
         ground.revert,
         &before.resources,
         &after.1.resources,

@@ -1,11 +1,12 @@
 //! When an overlay does not go back.
 
-use super::note;
+use super::{note, presence};
 use crate::change::Revert;
 use crate::error::{Error, codes};
 use crate::image::{Digest, Split};
 use crate::kustomize::node::Node;
 use crate::kustomize::{ImageUse, Resource, ResourceId, find_image_uses, shown_name};
+use crate::ops::Context;
 use crate::ops::change::removals::refuse_removals;
 use crate::plan::{Note, major_version};
 use crate::verify::ObjectDiff;
@@ -34,6 +35,7 @@ const DATABASES: [&str; 14] = [
 /// # Errors
 /// The first refusal.
 pub(super) fn check(
+    context: &Context,
     revert: &Revert,
     before: &[Resource],
     after: &[Resource],
@@ -45,10 +47,12 @@ pub(super) fn check(
         refuse_downgrade(&old, &new, before, after)?;
     }
     refuse_placeholders(revert, &old, &new)?;
-    Ok(turned_on(before, after).into_iter().chain(unchecked(&old, &new)).collect())
+    let mut notes = turned_on(before, after);
+    notes.extend(presence::check(context, revert, &old, &new)?);
+    Ok(notes)
 }
 
-fn same_place<'u>(uses: &'u [ImageUse], place: &ImageUse) -> Option<&'u ImageUse> {
+pub(super) fn same_place<'u>(uses: &'u [ImageUse], place: &ImageUse) -> Option<&'u ImageUse> {
     uses.iter().find(|used| used.resource == place.resource && used.path == place.path)
 }
 
@@ -144,24 +148,4 @@ fn turned_on(before: &[Resource], after: &[Resource]) -> Vec<Note> {
 fn replicas(resource: &Resource) -> Option<String> {
     let replicas: &Node = resource.node.get("spec")?.get("replicas")?;
     Some(replicas.as_scalar()?.text.to_string())
-}
-
-/// Digests that come back are asked for at no registry here.
-fn unchecked(old: &[ImageUse], new: &[ImageUse]) -> Option<Note> {
-    let mut digests: Vec<&str> = new
-        .iter()
-        .filter(|used| same_place(old, used).is_none_or(|was| was.reference != used.reference))
-        .map(|used| Split::parse(&used.reference).digest)
-        .filter(|digest| !digest.is_empty() && !Digest::is_placeholder(digest))
-        .collect();
-    digests.sort_unstable();
-    digests.dedup();
-    let message = match digests.len() {
-        0 => return None,
-        1 => "whether the registry still has the image that comes back is not checked".to_owned(),
-        many => format!(
-            "whether the registry still has the {many} images that come back is not checked"
-        ),
-    };
-    Some(note("registry-not-checked", message))
 }

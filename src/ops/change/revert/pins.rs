@@ -38,7 +38,8 @@ pub(super) fn restore(
     let before = &overlay.before.resources;
     let judged = verify_restored_pins(before, &after.resources, &then.rendered()?.resources)?;
     let objects = compare_objects(before, &after.resources);
-    let mut notes = guards::check(ground.revert, before, &after.resources, &objects)?;
+    let mut notes =
+        guards::check(ground.context, ground.revert, before, &after.resources, &objects)?;
     notes.extend(left(&overlay, then, &judged.left));
     notes.extend(along(then, &judged.along));
     notes.extend(kept(&restored, then));
