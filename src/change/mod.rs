@@ -105,6 +105,7 @@ impl Change {
         let pins = |pins: &PinImages| pins.pins.iter().map(|p| p.key.as_str().to_owned()).collect();
         match self {
             Self::PinImages(wanted) => pins(wanted),
+            #[cfg(feature = "registry")]
             Self::ResolveImages(wanted) => wanted.names(),
             Self::SetReplicas(wanted) => {
                 let named = wanted.named.iter().map(|(name, _)| name.to_string());

@@ -425,6 +425,7 @@ fn diffs(planned: &Planned<'_>) -> Result<Vec<FileReport>, Error> {
 }
 
 /// The new text of a file that `tree` has, or has not yet.
+#[cfg(feature = "git")]
 pub(crate) fn new_text(tree: &SourceTree, path: &str, text: &str) -> NewText {
     NewText {
         path: path.to_owned(),
