@@ -424,6 +424,16 @@ fn diffs(planned: &Planned<'_>) -> Result<Vec<FileReport>, Error> {
     Ok(files)
 }
 
+/// What `text` does to its file.
+fn file_report(text: &NewText) -> FileReport {
+    let [before, after] =
+        [&text.before, &text.after].map(|bytes| bytes.as_deref().map(String::from_utf8_lossy));
+    FileReport {
+        path: text.path.clone(),
+        diff: unified_diff(&text.path, before.as_deref(), after.as_deref()),
+    }
+}
+
 /// The new text of a file that `tree` has, or has not yet.
 #[cfg(feature = "git")]
 pub(crate) fn new_text(tree: &SourceTree, path: &str, text: &str) -> NewText {

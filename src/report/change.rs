@@ -91,6 +91,25 @@ pub struct OverlayReport {
     pub moved: Option<MovedObjects>,
 }
 
+impl OverlayReport {
+    /// One of the overlay at `path` with a full proof of nothing: what there is to say is filled in.
+    pub fn new(path: String, status: Status) -> Self {
+        Self {
+            path,
+            status,
+            proof: Proof::Full,
+            unknown: Vec::new(),
+            files: Vec::new(),
+            placements: Vec::new(),
+            effect: Effect::default(),
+            findings: Delta::default(),
+            notes: Vec::new(),
+            affects: Vec::new(),
+            moved: None,
+        }
+    }
+}
+
 /// What another version of a base brings and takes.
 #[derive(Clone, Debug)]
 pub struct MovedObjects {

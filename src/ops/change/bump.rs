@@ -8,14 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Proven, prove_change};
 use crate::change::{BumpBase, Change};
-use crate::checks::Delta;
 use crate::edit::unified_diff;
 use crate::error::{Error, Location, codes};
 use crate::kustomize::{EditedFiles, Files, Rendered, SourceTree};
 use crate::ops::Context;
 use crate::ops::preflight::Editable;
 use crate::plan::{BaseReference, Plan, find_base_references, move_references};
-use crate::report::change::{FileReport, MovedObjects, OverlayReport, Proof, Status};
+use crate::report::change::{FileReport, MovedObjects, OverlayReport, Status};
 use crate::verify::{Effect, compare_objects};
 use crate::write::NewText;
 
@@ -120,18 +119,14 @@ impl<'a> Moved<'a> {
         placements.extend(pinned.iter().flat_map(|pinned| &pinned.placements).cloned());
         let changes = objects.changed.iter().flat_map(|changed| changed.fields.clone()).collect();
         let kinds = new_kinds.iter().map(|(kind, group)| shown_kind(kind, group)).collect();
+        let status = if files.is_empty() { Status::Unchanged } else { Status::Changed };
         Ok(OverlayReport {
-            path: self.overlay.located.shown(),
-            status: if files.is_empty() { Status::Unchanged } else { Status::Changed },
-            proof: Proof::Full,
-            unknown: Vec::new(),
             files,
             placements,
             effect: Effect { changes },
-            findings: Delta::default(),
             notes: pinned.map(|pinned| pinned.notes.clone()).unwrap_or_default(),
-            affects: Vec::new(),
             moved: Some(MovedObjects { objects, new_kinds: kinds }),
+            ..OverlayReport::new(self.overlay.located.shown(), status)
         })
     }
 

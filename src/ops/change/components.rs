@@ -11,7 +11,7 @@ use crate::ops::overlay::LoadedOverlay;
 use crate::ops::preflight::Editable;
 use crate::plan::{self, Note, Plan};
 use crate::report::change::{FileReport, MovedObjects, OverlayReport, Status};
-use crate::verify::{Effect, ObjectDiff, compare_objects, measure_effect};
+use crate::verify::{ObjectDiff, compare_objects, measure_effect};
 use crate::write::NewText;
 
 /// Edits the list of every overlay and proves it by rendering.
@@ -127,16 +127,9 @@ fn overwritten_note(found: &plan::Overwritten) -> Note {
 
 fn report(overlay: &LoadedOverlay<'_>, status: Status, notes: Vec<Note>) -> OverlayReport {
     OverlayReport {
-        path: overlay.path.clone(),
-        status,
         proof: overlay.proof,
         unknown: overlay.unknown.clone(),
-        files: Vec::new(),
-        placements: Vec::new(),
-        effect: Effect::default(),
-        findings: crate::checks::Delta::default(),
         notes,
-        moved: None,
-        affects: Vec::new(),
+        ..OverlayReport::new(overlay.path.clone(), status)
     }
 }

@@ -1,18 +1,16 @@
 //! Holds: putting one, taking it away, and refusing edits while one stands.
 
-use super::Proven;
+use super::{Proven, file_report};
 use crate::change::{Change, HOLD_FILE, Hold, HoldScope, SetHold};
-use crate::checks::Delta;
 use crate::clock;
 use crate::discover::shown_directory;
-use crate::edit::unified_diff;
 use crate::error::{Error, Location, codes};
 use crate::kustomize::{Entry, Files, Step};
 use crate::ops::Context;
 use crate::ops::preflight::Editable;
 use crate::plan;
-use crate::report::change::{FileReport, OverlayReport, Proof, Status};
-use crate::verify::{Effect, FieldChange};
+use crate::report::change::{OverlayReport, Status};
+use crate::verify::FieldChange;
 use crate::write::NewText;
 
 /// The hold of the overlay at `directory`, whether its time is over or not.
@@ -163,23 +161,9 @@ pub(super) fn put_along(
 }
 
 fn report(editable: &Editable, text: Option<&NewText>) -> OverlayReport {
-    let file = |text: &NewText| {
-        let [before, after] =
-            [&text.before, &text.after].map(|bytes| bytes.as_deref().map(String::from_utf8_lossy));
-        let diff = unified_diff(&text.path, before.as_deref(), after.as_deref());
-        FileReport { path: text.path.clone(), diff }
-    };
+    let status = if text.is_some() { Status::Changed } else { Status::Unchanged };
     OverlayReport {
-        path: editable.located.shown(),
-        status: if text.is_some() { Status::Changed } else { Status::Unchanged },
-        proof: Proof::Full,
-        unknown: Vec::new(),
-        files: text.map(file).into_iter().collect(),
-        placements: Vec::new(),
-        effect: Effect::default(),
-        findings: Delta::default(),
-        notes: Vec::new(),
-        affects: Vec::new(),
-        moved: None,
+        files: text.map(file_report).into_iter().collect(),
+        ..OverlayReport::new(editable.located.shown(), status)
     }
 }

@@ -14,17 +14,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::hold;
-use super::{Proven, breaks_build};
+use super::{Proven, breaks_build, file_report};
 use crate::change::{HOLD_FILE, Restored, Revert};
-use crate::checks::Delta;
-use crate::edit::unified_diff;
 use crate::error::{Error, Location, codes};
 use crate::git::{ObjectId, Repository};
 use crate::kustomize::{Files, Rendered, SourceTree};
 use crate::ops::Context;
 use crate::ops::preflight::Editable;
 use crate::plan::Note;
-use crate::report::change::{FileReport, MovedObjects, OverlayReport, Proof, Status};
+use crate::report::change::{MovedObjects, OverlayReport, Status};
 use crate::verify::{Effect, ObjectDiff};
 use crate::write::NewText;
 use then::Then;
@@ -119,18 +117,11 @@ impl Ground<'_> {
 
     /// The report of an overlay with nothing said of it yet.
     fn report(&self, editable: &Editable, texts: &[NewText]) -> OverlayReport {
+        let path = crate::discover::shown_directory(editable.tree.overlay());
+        let status = if texts.is_empty() { Status::Unchanged } else { Status::Changed };
         OverlayReport {
-            path: crate::discover::shown_directory(editable.tree.overlay()),
-            status: if texts.is_empty() { Status::Unchanged } else { Status::Changed },
-            proof: Proof::Full,
-            unknown: Vec::new(),
             files: texts.iter().map(file_report).collect(),
-            placements: Vec::new(),
-            effect: Effect::default(),
-            findings: Delta::default(),
-            notes: Vec::new(),
-            affects: Vec::new(),
-            moved: None,
+            ..OverlayReport::new(path, status)
         }
     }
 
@@ -146,15 +137,6 @@ fn fill_effect(report: &mut OverlayReport, objects: ObjectDiff) {
     let changes = objects.changed.iter().flat_map(|changed| changed.fields.clone()).collect();
     report.effect = Effect { changes };
     report.moved = Some(MovedObjects { objects, new_kinds: Vec::new() });
-}
-
-fn file_report(text: &NewText) -> FileReport {
-    let [before, after] =
-        [&text.before, &text.after].map(|bytes| bytes.as_deref().map(String::from_utf8_lossy));
-    FileReport {
-        path: text.path.clone(),
-        diff: unified_diff(&text.path, before.as_deref(), after.as_deref()),
-    }
 }
 
 fn note(code: &'static str, message: impl Into<String>) -> Note {
