@@ -62,7 +62,7 @@ impl CompletionsArgs {
 
 /// Answers the shell's script where it is the one that asks; `None` for any other command line.
 pub(super) fn answer(args: &[OsString], environment: &Environment) -> Option<Exit> {
-    environment.variables.iter().find(|(name, _)| name == VARIABLE)?;
+    environment.variable(VARIABLE)?;
     let complete = CompleteEnv::with_factory(command).var(VARIABLE).bin("overlay");
     let cwd = std::env::current_dir().ok();
     match complete.try_complete(args.iter().cloned(), cwd.as_deref()) {

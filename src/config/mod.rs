@@ -4,7 +4,7 @@ mod checks;
 mod groups;
 mod settings;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 pub use checks::CHECK_KEYS;
@@ -42,13 +42,16 @@ impl Environment {
         }
     }
 
+    /// The value of the variable `name`, where it is set and not empty.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        let mut all = self.variables.iter();
+        let found = all.find(|(known, value)| known == name && !value.is_empty());
+        found.map(|(_, value)| value.as_os_str())
+    }
+
     /// The directory for what may be fetched again: `OVERLAY_CACHE_DIR`, else `overlay` in `XDG_CACHE_HOME` or `~/.cache`.
     pub fn cache_dir(&self) -> Option<PathBuf> {
-        let find = |wanted: &str| {
-            let mut all = self.variables.iter();
-            let found = all.find(|(name, value)| name == wanted && !value.is_empty());
-            found.map(|(_, value)| PathBuf::from(value))
-        };
+        let find = |wanted| self.variable(wanted).map(PathBuf::from);
         let xdg = || find("XDG_CACHE_HOME").filter(|path| path.is_absolute());
         let home = || self.home.as_ref().map(|home| home.join(".cache"));
         find("OVERLAY_CACHE_DIR").or_else(|| Some(xdg().or_else(home)?.join("overlay")))

@@ -107,10 +107,7 @@ fn version(program: &Path, args: &[&str]) -> String {
 }
 
 fn credentials(context: &Context) -> Vec<Examined> {
-    let is_set = |wanted: &&&str| {
-        let variables = context.environment.variables.iter();
-        variables.clone().any(|(name, value)| name == *wanted && !value.is_empty())
-    };
+    let is_set = |name: &&&str| context.environment.variable(name).is_some();
     let examine = |(names, purpose): (&[&str], &'static str)| {
         let set: Vec<&str> = names.iter().filter(is_set).copied().collect();
         let state = if set.is_empty() { State::Absent } else { State::Ok };
@@ -123,10 +120,7 @@ fn credentials(context: &Context) -> Vec<Examined> {
 
 /// Files that hold credentials or settings, and the cache.
 fn files(context: &Context) -> Vec<Examined> {
-    let variable = |wanted: &str| {
-        let found = context.environment.variables.iter().find(|(name, _)| name == wanted);
-        found.map(|(_, value)| PathBuf::from(value)).filter(|path| !path.as_os_str().is_empty())
-    };
+    let variable = |name| context.environment.variable(name).map(PathBuf::from);
     let home = |below: &str| context.environment.home.as_ref().map(|home| home.join(below));
     let docker = variable("DOCKER_CONFIG").map(|dir| dir.join("config.json"));
     let kubeconfig = variable("KUBECONFIG").and_then(|list| std::env::split_paths(&list).next());

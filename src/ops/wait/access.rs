@@ -1,6 +1,5 @@
 //! The way to Argo CD: its API server, or the Kubernetes API, as flags and environment name them.
 
-use std::ffi::OsStr;
 use std::sync::Arc;
 
 use crate::argocd::{ArgoCd, Rest, ServerName};
@@ -90,7 +89,5 @@ fn nowhere() -> Error {
 
 /// A variable that is set, not empty and a text.
 fn text(environment: &Environment, name: &str) -> Option<String> {
-    let found = environment.variables.iter().find(|(key, _)| key == OsStr::new(name));
-    let value = found.and_then(|(_, value)| value.to_str())?;
-    (!value.is_empty()).then(|| value.to_owned())
+    environment.variable(name)?.to_str().map(str::to_owned)
 }
