@@ -25,7 +25,7 @@ use tokio::runtime::Runtime;
 use super::application::Application;
 use super::port::{
     ApplicationRef, ArgoCd, ManagedResource, ObjectRef, RefreshRequest, SyncRequest, SyncWindows,
-    TreeNode, Trouble,
+    TreeNode, Trouble, is_rolling_sync,
 };
 
 /// How long one answer may take.
@@ -262,7 +262,7 @@ impl ArgoCd for Kubernetes {
     fn has_rolling_sync(&self, app: &ApplicationRef, set: &str) -> Result<bool, Trouble> {
         let sets = resources("applicationsets", self.namespace_of(app));
         let set: Value = self.find(&sets, set)?;
-        Ok(set["spec"]["strategy"]["type"] == "RollingSync")
+        Ok(is_rolling_sync(&set))
     }
 
     fn watch(

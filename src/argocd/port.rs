@@ -325,3 +325,8 @@ pub trait Clock: Send + Sync {
     /// Returns after `time`, or earlier where something is known to have changed.
     fn sleep(&self, time: Duration);
 }
+
+/// Whether an ApplicationSet syncs its Applications step by step (`spec.strategy`).
+pub(super) fn is_rolling_sync(set: &Value) -> bool {
+    set["spec"]["strategy"]["type"] == "RollingSync"
+}

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::application::Application;
 use super::port::{
     ApplicationRef, ArgoCd, ManagedResource, ObjectRef, RefreshRequest, SyncRequest, SyncWindows,
-    TreeNode, Trouble,
+    TreeNode, Trouble, is_rolling_sync,
 };
 use crate::clock::Deadline;
 use crate::http::{Address, Client, HttpError, Method, Options, Request, Response, Retry, Secret};
@@ -219,7 +219,7 @@ impl ArgoCd for Rest {
             &[("appsetNamespace", app.namespace.as_deref().unwrap_or_default())],
         );
         let set: Value = read(&self.send_optional(&request, "ApplicationSets")?)?;
-        Ok(set["spec"]["strategy"]["type"] == "RollingSync")
+        Ok(is_rolling_sync(&set))
     }
 
     fn watch(

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::Moves;
-use super::states::{Kind, State, StateId};
+use super::states::{Kind, State, StateId, hex};
 use crate::git::ObjectId;
 use crate::ops::Context;
 use crate::report::history::Moved;
@@ -67,8 +67,7 @@ impl Cache {
         }
         let folder = context.environment.cache_dir()?.join(FOLDER);
         let digest = Sha256::digest(format!("{MADE_BY}\n{directory}").as_bytes());
-        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        Some(Self { folder, file: format!("{name}.json") })
+        Some(Self { folder, file: format!("{}.json", hex(&digest[..16])) })
     }
 
     /// What is there.

@@ -279,6 +279,7 @@ fn broken(error: &Error) -> State {
     State { kind: Kind::Broken, text: error.to_string(), is_lasting }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Two digits a byte.
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
