@@ -99,39 +99,10 @@ fn transformer(grammar: &mut Grammar, world: &World) -> Value {
                 ("targets", Value::List(vec![map([("fieldPath", s("metadata/annotations/v"))])])),
             ],
         ),
-        7 if !world.objects.is_empty() => {
-            let object = grammar.random.pick(&world.objects).clone();
-            let operations = json_patch::operations(&mut grammar.random, &object.value);
-            let text = operations.document(&mut grammar.random);
-            let lines = text.trim_end_matches('\n').split('\n').map(str::to_owned).collect();
-            (
-                "PatchTransformer",
-                vec![
-                    ("target", map([("kind", s(object.kind)), ("name", s(object.name))])),
-                    ("patch", Value::Block("|-", lines)),
-                ],
-            )
+        7 if !world.objects.is_empty() => ("PatchTransformer", patch(grammar, world)),
+        9 if fields::is_scalable(world, &["Deployment"]) => {
+            ("ReplicaCountTransformer", replica_count(grammar, world))
         }
-        9 if fields::is_scalable(world, &["Deployment"]) => (
-            "ReplicaCountTransformer",
-            vec![
-                (
-                    "replica",
-                    map([
-                        ("name", s(fields::scalable(grammar, world, &["Deployment"]))),
-                        ("count", s("4")),
-                    ]),
-                ),
-                (
-                    "fieldSpecs",
-                    Value::List(vec![map([
-                        ("path", s("spec/replicas")),
-                        ("kind", s("Deployment")),
-                        ("create", s("true")),
-                    ])]),
-                ),
-            ],
-        ),
         _ => (
             "PrefixSuffixTransformer",
             vec![
@@ -142,6 +113,29 @@ fn transformer(grammar: &mut Grammar, world: &World) -> Value {
         ),
     };
     with_parts(kind, parts)
+}
+
+/// A JSON patch of an object that is there.
+fn patch(grammar: &mut Grammar, world: &World) -> Vec<(&'static str, Value)> {
+    let object = grammar.random.pick(&world.objects).clone();
+    let operations = json_patch::operations(&mut grammar.random, &object.value);
+    let text = operations.document(&mut grammar.random);
+    let lines = text.trim_end_matches('\n').split('\n').map(str::to_owned).collect();
+    vec![
+        ("target", map([("kind", s(object.kind)), ("name", s(object.name))])),
+        ("patch", Value::Block("|-", lines)),
+    ]
+}
+
+/// Replicas of a Deployment that is there.
+fn replica_count(grammar: &mut Grammar, world: &World) -> Vec<(&'static str, Value)> {
+    let name = s(fields::scalable(grammar, world, &["Deployment"]));
+    let spec =
+        map([("path", s("spec/replicas")), ("kind", s("Deployment")), ("create", s("true"))]);
+    vec![
+        ("replica", map([("name", name), ("count", s("4"))])),
+        ("fieldSpecs", Value::List(vec![spec])),
+    ]
 }
 
 /// A plugin whose parts may replace its metadata.
