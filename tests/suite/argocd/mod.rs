@@ -5,5 +5,4 @@ mod command;
 mod frames;
 #[cfg(feature = "cluster")]
 mod kubernetes;
-mod schema;
 mod server;

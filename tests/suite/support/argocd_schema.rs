@@ -1,10 +1,10 @@
-//! Whether an answer is what Argo CD's published description (`argocd-openapi.json`) says: every field known, of its type.
+//! Whether an answer is what Argo CD's published description (`argocd-openapi.json`) says: every field known, of its type, and none null.
 
 use std::fs;
 
 use serde_json::Value;
 
-use crate::support::shared;
+use super::shared;
 
 /// The description, where the optional folder with it is there.
 pub(crate) struct Schema(Value);
@@ -17,15 +17,13 @@ impl Schema {
 
     /// Everything in `value` that `definition` does not have.
     pub(crate) fn faults(&self, definition: &str, value: &Value) -> Vec<String> {
+        assert!(self.0["definitions"][definition].is_object(), "{definition} has another name");
         let mut faults = Vec::new();
         self.check(&self.0["definitions"][definition], value, definition, &mut faults);
         faults
     }
 
     fn check(&self, schema: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
-        if value.is_null() {
-            return;
-        }
         if let Some(reference) = schema["$ref"].as_str() {
             let name = reference.rsplit('/').next().unwrap();
             return self.check(&self.0["definitions"][name], value, at, faults);
@@ -50,7 +48,6 @@ impl Schema {
             match (schema["properties"].get(key), schema.get("additionalProperties")) {
                 (Some(inner), _) => self.check(inner, item, &at, faults),
                 (None, Some(inner)) => self.check(inner, item, &at, faults),
-                (None, None) if schema.get("properties").is_none() => {}
                 (None, None) => faults.push(format!("{at} is not described")),
             }
         }

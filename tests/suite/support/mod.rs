@@ -3,6 +3,8 @@
 //! A test that lacks one of them says so and passes; with `OVERLAY_TEST_STRICT=1` it fails instead.
 #![allow(clippy::disallowed_methods, reason = "tests start the judge and read their environment")]
 
+#[cfg(feature = "argocd")]
+pub(crate) mod argocd_schema;
 #[cfg(feature = "http")]
 pub(crate) mod certificates;
 #[cfg(feature = "git")]
