@@ -82,6 +82,7 @@ impl TestRepo {
     }
 
     /// Merges a branch without a commit; what git cannot merge stays as this side has it.
+    #[cfg(feature = "git")]
     pub(crate) fn merge(&self, strategy: &str, branch: &str) {
         let mut args = vec!["merge", "-q", "--no-ff", "--no-commit", "-s", strategy, branch];
         if strategy == "ort" {
@@ -94,6 +95,7 @@ impl TestRepo {
     }
 
     /// A clone of the last `depth` commits.
+    #[cfg(feature = "git")]
     pub(crate) fn clone_shallow(&self, depth: usize) -> Self {
         let parent = fs::canonicalize(std::env::temp_dir()).unwrap();
         let dir = tempfile::Builder::new().prefix("case-").tempdir_in(parent).unwrap();
@@ -113,6 +115,7 @@ impl TestRepo {
     }
 
     /// The exit status of a script of bash in the work tree, with the binary on its path.
+    #[cfg(feature = "git")]
     pub(crate) fn script(&self, text: &str, variables: &[(&str, &str)]) -> i32 {
         let binary = Path::new(env!("CARGO_BIN_EXE_overlay")).parent().unwrap();
         let path = std::env::var("PATH").unwrap_or_default();
