@@ -4,10 +4,11 @@ use clap::Args;
 
 use super::deliver::DeliveryArgs;
 use super::options::OverlayArgs;
+use crate::change::TagChoice;
 use crate::error::Error;
 use crate::ops::Context;
 use crate::ops::input;
-use crate::ops::pin::{Mode, PinRequest, TagRule};
+use crate::ops::pin::{Mode, PinRequest};
 
 /// Pin images to digests, in place and proven by rendering before and after.
 #[derive(Clone, Debug, Args)]
@@ -37,29 +38,8 @@ pub(crate) struct PinArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Write the tag beside the digest always.
-    #[arg(long, conflicts_with = "drop_tag")]
-    with_tag: bool,
-
-    /// Never write a tag beside the digest.
-    #[arg(long)]
-    drop_tag: bool,
-
-    /// A container argument whose value is an image, such as --worker-image; may be given again.
-    #[arg(long = "image-arg", value_name = "FLAG", allow_hyphen_values = true)]
-    image_arguments: Vec<String>,
-
-    /// Refuse where a new `images:` entry would be needed.
-    #[arg(long)]
-    no_add: bool,
-
-    /// Replace a digest of all zeros, which holds a place on purpose.
-    #[arg(long)]
-    replace_placeholder: bool,
-
-    /// Pin a name that only an unreachable remote base can use.
-    #[arg(long)]
-    unseen: bool,
+    #[command(flatten)]
+    form: PinForm,
 
     /// Go on where nothing can render the overlay.
     #[arg(long)]
@@ -73,6 +53,45 @@ pub(crate) struct PinArgs {
     pub(super) delivery: DeliveryArgs,
 }
 
+/// In what form pins are written and which are allowed: of `overlay pin`, and of a `pin` in a change file.
+#[derive(Clone, Debug, Args)]
+pub(super) struct PinForm {
+    /// Write the tag beside the digest always.
+    #[arg(long, conflicts_with = "drop_tag")]
+    with_tag: bool,
+
+    /// Never write a tag beside the digest.
+    #[arg(long)]
+    drop_tag: bool,
+
+    /// A container argument whose value is an image, such as --worker-image; may be given again.
+    #[arg(long = "image-arg", value_name = "FLAG", allow_hyphen_values = true)]
+    pub(super) image_arguments: Vec<String>,
+
+    /// Refuse where a new `images:` entry would be needed.
+    #[arg(long)]
+    pub(super) no_add: bool,
+
+    /// Replace a digest of all zeros, which holds a place on purpose.
+    #[arg(long)]
+    pub(super) replace_placeholder: bool,
+
+    /// Pin a name that only an unreachable remote base can use.
+    #[arg(long)]
+    pub(super) unseen: bool,
+}
+
+impl PinForm {
+    /// Whether the tag stands beside the digest.
+    pub(super) fn tag(&self) -> TagChoice {
+        match (self.with_tag, self.drop_tag) {
+            (true, _) => TagChoice::With,
+            (_, true) => TagChoice::Drop,
+            _ => TagChoice::Keep,
+        }
+    }
+}
+
 impl PinArgs {
     /// The request, with the digests read from where they are.
     pub(crate) fn to_request(&self, context: &Context) -> Result<PinRequest, Error> {
@@ -83,15 +102,11 @@ impl PinArgs {
             digests: digests.transpose()?,
             references: self.references.clone(),
             mode: self.mode(),
-            tag: match (self.with_tag, self.drop_tag) {
-                (true, _) => TagRule::Always,
-                (_, true) => TagRule::Never,
-                _ => TagRule::Keep,
-            },
-            image_arguments: self.image_arguments.clone(),
-            no_add: self.no_add,
-            replace_placeholder: self.replace_placeholder,
-            unseen: self.unseen,
+            tag: self.form.tag(),
+            image_arguments: self.form.image_arguments.clone(),
+            no_add: self.form.no_add,
+            replace_placeholder: self.form.replace_placeholder,
+            unseen: self.form.unseen,
             no_proof: self.no_proof,
             delivery: self.delivery.to_delivery()?,
             #[cfg(feature = "registry")]

@@ -37,17 +37,6 @@ pub enum Mode {
     CheckTags,
 }
 
-/// Whether the tag stands beside the digest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TagRule {
-    /// As the entry has it.
-    Keep,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
 /// What the user asks of `overlay pin`.
 #[derive(Clone, Debug)]
 pub struct PinRequest {
@@ -60,7 +49,7 @@ pub struct PinRequest {
     /// Write, show or check.
     pub mode: Mode,
     /// The tag beside the digest.
-    pub tag: TagRule,
+    pub tag: TagChoice,
     /// `--image-arg`: flags of containers whose values are images.
     pub image_arguments: Vec<String>,
     /// `--no-add`: refuse where a new `images:` entry would be needed.
@@ -159,11 +148,7 @@ impl PinRequest {
         }
         let pins = PinImages {
             pins,
-            tag: match self.tag {
-                TagRule::Keep => TagChoice::Keep,
-                TagRule::Always => TagChoice::With,
-                TagRule::Never => TagChoice::Drop,
-            },
+            tag: self.tag,
             image_args: self.image_arguments.clone(),
             no_add: self.no_add,
             replace_placeholder: self.replace_placeholder,

@@ -2,8 +2,9 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use crate::change::{Change, PinImages, TagChoice, parse_assignment};
+use crate::change::{Change, PinImages, parse_assignment};
 use crate::cli::edit::EditArgs;
+use crate::cli::pin::PinForm;
 use crate::cli::restart::RestartArgs;
 use crate::cli::set::{
     ComponentsArgs, DrainArgs, FieldArgs, InstancesArgs, ReplicasArgs, ResourcesArgs, StrategyArgs,
@@ -81,29 +82,8 @@ struct PinPart {
     #[arg(value_name = "NAME=REF", required = true)]
     pins: Vec<String>,
 
-    /// Write the tag beside the digest.
-    #[arg(long, conflicts_with = "drop_tag")]
-    with_tag: bool,
-
-    /// Write no tag beside the digest.
-    #[arg(long)]
-    drop_tag: bool,
-
-    /// A flag whose value is an image.
-    #[arg(long = "image-arg", value_name = "FLAG", allow_hyphen_values = true)]
-    image_arguments: Vec<String>,
-
-    /// Add no entry.
-    #[arg(long)]
-    no_add: bool,
-
-    /// Replace a digest of all zeros.
-    #[arg(long)]
-    replace_placeholder: bool,
-
-    /// Pin a name that only an unreachable remote base can use.
-    #[arg(long)]
-    unseen: bool,
+    #[command(flatten)]
+    form: PinForm,
 }
 
 impl PinPart {
@@ -115,18 +95,13 @@ impl PinPart {
             Ok::<_, Error>(parse_assignment(key, value)?)
         };
         let pins = self.pins.iter().map(pin).collect::<Result<_, _>>()?;
-        let PinPart { no_add, replace_placeholder, unseen, .. } = *self;
         Ok(Change::PinImages(PinImages {
             pins,
-            tag: match (self.with_tag, self.drop_tag) {
-                (true, _) => TagChoice::With,
-                (_, true) => TagChoice::Drop,
-                _ => TagChoice::Keep,
-            },
-            image_args: self.image_arguments.clone(),
-            no_add,
-            replace_placeholder,
-            unseen,
+            tag: self.form.tag(),
+            image_args: self.form.image_arguments.clone(),
+            no_add: self.form.no_add,
+            replace_placeholder: self.form.replace_placeholder,
+            unseen: self.form.unseen,
         }))
     }
 }
