@@ -4,10 +4,10 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`patterns`], [`repository_url`], `http` |
+//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`database`], [`patterns`], [`repository_url`], `http`, `kubernetes` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
-//! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`] |
-//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], `git`, `forge`, `argocd`, `registry` |
+//! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`], [`rollout`] |
+//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], [`cluster`], `git`, `forge`, `argocd`, `registry` |
 //! | 3 results | [`report`], [`error`] |
 //! | 4 use cases | [`ops`] |
 //! | 5 edge | [`cli`], [`ui`] |
@@ -22,7 +22,9 @@ pub mod change;
 pub mod checks;
 pub mod cli;
 pub mod clock;
+pub mod cluster;
 pub mod config;
+pub mod database;
 pub mod discover;
 pub mod edit;
 pub mod error;
@@ -34,6 +36,8 @@ pub mod hint;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod image;
+#[cfg(feature = "cluster")]
+pub mod kubernetes;
 pub mod kustomize;
 pub mod levers;
 pub mod ops;
@@ -45,6 +49,7 @@ pub mod registry;
 pub mod render;
 pub mod report;
 pub mod repository_url;
+pub mod rollout;
 pub mod ui;
 pub mod verify;
 pub mod write;

@@ -6,30 +6,23 @@
 mod live;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
 use kube::api::{GetParams, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::Request;
-use kube::{Client, Config};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
 
 use super::application::Application;
 use super::port::{
     ApplicationRef, ArgoCd, ManagedResource, ObjectRef, RefreshRequest, SyncRequest, SyncWindows,
     TreeNode, Trouble, is_rolling_sync,
 };
-
-/// How long one answer may take.
-const ANSWER_TIME: Duration = Duration::from_secs(30);
+use crate::kubernetes::{Connection, ConnectionName, Failure, FailureKind};
 
 /// The namespace that Argo CD lives in where nobody says otherwise.
 pub const DEFAULT_NAMESPACE: &str = "argocd";
@@ -37,18 +30,15 @@ pub const DEFAULT_NAMESPACE: &str = "argocd";
 /// How the cluster is found.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterName {
-    /// The configuration files in order; none is the usual place, or the pod that the program runs in.
-    pub kubeconfig: Vec<PathBuf>,
-    /// The context in them; `None` is the current one.
-    pub context: Option<String>,
+    /// The configuration files and the context in them.
+    pub connection: ConnectionName,
     /// The namespace that Argo CD lives in.
     pub namespace: String,
 }
 
 /// The Kubernetes API, and the namespace that Argo CD lives in.
 pub struct Kubernetes {
-    runtime: Runtime,
-    client: Client,
+    connection: Connection,
     namespace: String,
     /// Counts refreshes, so that each has a text of its own.
     refreshes: AtomicU64,
@@ -60,34 +50,21 @@ impl Kubernetes {
     /// # Errors
     /// Where there is none, or it cannot be used.
     pub fn connect(name: &ClusterName) -> Result<Self, Trouble> {
-        let invalid = |message: String| Trouble::Invalid { message };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| invalid(error.to_string()))?;
-        let config = runtime.block_on(load(name)).map_err(invalid)?;
-        let client = {
-            let _inside = runtime.enter();
-            Client::try_from(config).map_err(|error| invalid(error.to_string()))?
-        };
+        let connection = Connection::connect(&name.connection)?;
         let namespace = name.namespace.clone();
-        Ok(Self { runtime, client, namespace, refreshes: AtomicU64::new(0) })
+        Ok(Self { connection, namespace, refreshes: AtomicU64::new(0) })
     }
 
     /// What `answer` comes to, within bounds.
     fn bounded<T>(&self, answer: impl Future<Output = kube::Result<T>>) -> Result<T, Trouble> {
-        let bounded = async { tokio::time::timeout(ANSWER_TIME, answer).await };
-        match self.runtime.block_on(bounded) {
-            Ok(answer) => answer.map_err(trouble),
-            Err(_) => Err(Trouble::Unreachable {
-                message: format!("the cluster does not answer within {}s", ANSWER_TIME.as_secs()),
-            }),
-        }
+        Ok(self.connection.bounded(answer)?)
     }
 
     /// The object of that name, read as `T`.
     fn find<T: DeserializeOwned>(&self, kind: &Request, name: &str) -> Result<T, Trouble> {
         self.bounded(async {
             let asked = kind.get(name, &GetParams::default());
-            self.client.request(asked.map_err(kube::Error::BuildRequest)?).await
+            self.connection.client().request(asked.map_err(kube::Error::BuildRequest)?).await
         })
     }
 
@@ -108,7 +85,10 @@ impl Kubernetes {
         self.bounded(async {
             let asked =
                 applications.patch(&app.name, &PatchParams::default(), &Patch::Merge(patch));
-            self.client.request::<Value>(asked.map_err(kube::Error::BuildRequest)?).await
+            self.connection
+                .client()
+                .request::<Value>(asked.map_err(kube::Error::BuildRequest)?)
+                .await
         })
         .map(drop)
     }
@@ -118,68 +98,18 @@ fn resources(plural: &str, namespace: &str) -> Request {
     Request::new(format!("/apis/argoproj.io/v1alpha1/namespaces/{namespace}/{plural}"))
 }
 
-async fn load(name: &ClusterName) -> Result<Config, String> {
-    let options =
-        KubeConfigOptions { context: name.context.clone(), ..KubeConfigOptions::default() };
-    let text = |error: &dyn std::fmt::Display| error.to_string();
-    let mut config = match merged(&name.kubeconfig)? {
-        Some(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options)
-            .await
-            .map_err(|error| text(&error))?,
-        None if name.context.is_some() => {
-            Config::from_kubeconfig(&options).await.map_err(|error| text(&error))?
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        let message = failure.message;
+        match failure.kind {
+            FailureKind::Unauthenticated => Self::Unauthenticated { message },
+            FailureKind::Denied => Self::Denied { message },
+            FailureKind::NotFound => Self::NotFound { message },
+            FailureKind::Conflict => Self::Conflict { message },
+            FailureKind::Unreachable => Self::Unreachable { message },
+            FailureKind::Expired | FailureKind::Invalid => Self::Invalid { message },
         }
-        None => Config::infer().await.map_err(|error| text(&error))?,
-    };
-    config.connect_timeout = Some(Duration::from_secs(10));
-    Ok(config)
-}
-
-/// All configuration files together, as kubectl merges those of `KUBECONFIG`.
-fn merged(paths: &[PathBuf]) -> Result<Option<Kubeconfig>, String> {
-    let mut all: Option<Kubeconfig> = None;
-    for path in paths {
-        let next =
-            Kubeconfig::read_from(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        all = Some(match all {
-            Some(before) => before.merge(next).map_err(|error| error.to_string())?,
-            None => next,
-        });
     }
-    Ok(all)
-}
-
-fn trouble(error: kube::Error) -> Trouble {
-    match error {
-        kube::Error::Api(status) => {
-            let message = format!("the cluster answers {}: {}", status.code, status.message);
-            match status.code {
-                401 => Trouble::Unauthenticated { message },
-                403 => Trouble::Denied { message },
-                404 => Trouble::NotFound { message },
-                409 => Trouble::Conflict { message },
-                429 | 500..=599 => Trouble::Unreachable { message },
-                _ => Trouble::Invalid { message },
-            }
-        }
-        kube::Error::SerdeError(error) => Trouble::Invalid { message: error.to_string() },
-        kube::Error::Auth(error) => Trouble::Unauthenticated { message: error.to_string() },
-        other => Trouble::Unreachable { message: with_sources(&other) },
-    }
-}
-
-/// An error and what lies behind it, in one line.
-fn with_sources(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let next = error.to_string();
-        if !text.contains(&next) {
-            text = format!("{text}: {next}");
-        }
-        source = error.source();
-    }
-    text
 }
 
 /// A list of Applications.
@@ -196,7 +126,7 @@ impl ArgoCd for Kubernetes {
     fn applications(&self) -> Result<Vec<Arc<Application>>, Trouble> {
         let all: Applications = self.bounded(async {
             let asked = self.applications_in(&self.namespace).list(&ListParams::default());
-            self.client.request(asked.map_err(kube::Error::BuildRequest)?).await
+            self.connection.client().request(asked.map_err(kube::Error::BuildRequest)?).await
         })?;
         Ok(all.items.into_iter().map(Arc::new).collect())
     }
@@ -275,7 +205,7 @@ impl ArgoCd for Kubernetes {
         let asked = self.applications_in(self.namespace_of(app)).watch(&one, "0");
         let watched = async {
             let asked = asked.map_err(kube::Error::BuildRequest)?;
-            let mut events = pin!(self.client.request_events::<Value>(asked).await?);
+            let mut events = pin!(self.connection.client().request_events::<Value>(asked).await?);
             while let Some(event) = events.try_next().await? {
                 if matches!(event, WatchEvent::Error(_)) || changed().is_break() {
                     break;
@@ -283,6 +213,6 @@ impl ArgoCd for Kubernetes {
             }
             Ok(())
         };
-        self.runtime.block_on(watched).map_err(trouble)
+        Ok(self.connection.unbounded(watched)?)
     }
 }

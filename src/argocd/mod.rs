@@ -17,7 +17,6 @@
 
 mod application;
 mod assess;
-mod database;
 mod drive;
 mod effect;
 mod expectation;

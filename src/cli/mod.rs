@@ -8,6 +8,7 @@ mod apply;
 mod bump;
 mod capacity;
 mod check;
+mod cluster;
 #[cfg(feature = "git")]
 mod compare;
 mod complete;
@@ -35,6 +36,7 @@ mod revert;
 mod schema;
 mod set;
 mod usage;
+mod verify;
 #[cfg(feature = "argocd")]
 mod wait;
 
@@ -104,6 +106,7 @@ enum Command {
     Apply(apply::ApplyArgs),
     #[cfg(feature = "argocd")]
     Wait(wait::WaitArgs),
+    Verify(verify::VerifyArgs),
     /// Look at what commands may need: programs, credentials (never shown), files, remotes.
     Doctor,
     Completions(complete::CompletionsArgs),
@@ -143,6 +146,7 @@ impl Command {
             Self::Apply(_) => "apply",
             #[cfg(feature = "argocd")]
             Self::Wait(_) => "wait",
+            Self::Verify(_) => "verify",
             Self::Doctor => "doctor",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
@@ -181,6 +185,7 @@ impl Command {
             Self::Apply(args) => args.run(context),
             #[cfg(feature = "argocd")]
             Self::Wait(args) => ops::wait::run(context, &args.to_request(context)?),
+            Self::Verify(args) => args.run(context, output),
             Self::Doctor => Ok(ops::doctor::run(context)),
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
@@ -216,6 +221,7 @@ impl Command {
     fn require_form(&self, output: OutputFormat) -> Result<(), Error> {
         let has_form = match (self, output) {
             (_, OutputFormat::Human | OutputFormat::Json) | (Self::Check(_), _) => true,
+            (Self::Verify(_), form) => form == OutputFormat::Markdown,
             #[cfg(feature = "git")]
             (Self::Diff(_) | Self::Affected(_) | Self::History(_), form) => {
                 form == OutputFormat::Markdown

@@ -122,6 +122,8 @@ catalogue! {
         "Several places state the drain and disagree, or several drains are meant. `--precedence` names the source that wins, `--arg` and `--env` name the places.";
     DRAIN_UNKNOWN = "drain-unknown", Refused,
         "Nothing rendered states how long the workload drains, so there is nothing to align the grace with. `--assume DUR` says it.";
+    DUMP_INVALID = "dump-invalid", Refused,
+        "The file of `--from` is not what `kubectl get -o json` writes. The place is named.";
     DUPLICATE_KEY = "duplicate-key", Refused,
         "A key stands twice in the JSON of `--digests`.";
     EDIT_BREAKS_BUILD = "edit-breaks-build", Refused,
@@ -228,6 +230,10 @@ catalogue! {
         "Where Argo CD is, is not known. Set `ARGOCD_SERVER` and `ARGOCD_AUTH_TOKEN`.";
     BAD_REMOTE = "bad-remote", Missing,
         "The name is neither a configured remote nor an address of a transport that may be used (file, git, http, https, ssh).";
+    CLUSTER_DENIED = "cluster-denied", Missing,
+        "The cluster does not take the credentials, or the account lacks a right without which nothing can be said. The verb and the resource are named.";
+    CLUSTER_UNCONFIGURED = "cluster-unconfigured", Missing,
+        "Which cluster is meant is not known: no `--kubeconfig`, no `KUBECONFIG`, no usual place, not in a pod; or the configuration cannot be used. `--from FILE` reads a dump instead.";
     COMPONENT_UNUSED = "component-unused", Missing,
         "The OVERLAY is a Component. It is edited and proven through an overlay that uses it, and none was found.";
     DOCTOR_PROBLEM = "doctor-problem", Missing,
@@ -296,6 +302,8 @@ catalogue! {
         "The Application is being deleted, was deleted, or is another one of the same name.";
     ARGOCD_UNREACHABLE = "argocd-unreachable", Outside,
         "Argo CD does not answer, or not in a form that can be read.";
+    CLUSTER_UNREACHABLE = "cluster-unreachable", Outside,
+        "The cluster does not answer, or not in a form that can be read.";
     COMMIT_REWRITTEN = "commit-rewritten", Outside,
         "The branch of the remote had the commit and no longer has it: somebody rewrote it.";
     COMPARISON_FAILED = "comparison-failed", Outside,
@@ -396,6 +404,8 @@ catalogue! {
         "`check` found something at or above `--fail-on`; each finding is listed with its file and line.";
     LOCK_OUTDATED = "lock-outdated", Found,
         "`lock --check` found a reference that is not locked, a tag that is another commit now, or one that is gone; each is listed.";
+    NOT_VERIFIED = "not-verified", Found,
+        "`verify` found that what runs is not what it is to be. Each finding is listed; `docs/verify.md` has a section for each.";
     TAGS_MOVED = "tags-moved", Found,
         "`pin --refresh --check` found pins whose tag stands for another image now, or for none.";
     UNPINNED = "unpinned", Found,

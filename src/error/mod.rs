@@ -6,6 +6,7 @@
 
 #[cfg(feature = "argocd")]
 mod argocd;
+mod cluster;
 pub mod codes;
 mod convert;
 mod edits;

@@ -196,7 +196,11 @@ fn load_lock(cwd: &Path, file: &Path) -> Result<LockedDigests, Error> {
     })
 }
 
-fn registries(context: &Context, request: &DigestRequest) -> Result<Registries, Error> {
+/// The registries, with the credentials of Docker or Podman.
+///
+/// # Errors
+/// As [`Digests::new`].
+pub(crate) fn registries(context: &Context, request: &DigestRequest) -> Result<Registries, Error> {
     if context.offline {
         let error = Error::new(codes::USAGE, "--offline: no registry is asked");
         return Err(

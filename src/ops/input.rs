@@ -55,7 +55,7 @@ pub(super) fn hint_for_directory(cwd: &Path, typed: &str, error: Error) -> Error
 /// A missing file is [`codes::NO_SUCH_FILE`]; one that is not UTF-8 or too large is [`codes::USAGE`].
 pub fn load(cwd: &Path, option: &str, value: &str) -> Result<Input, Error> {
     if value == "-" {
-        return read("standard input", std::io::stdin().lock());
+        return read("standard input", std::io::stdin().lock(), LIMIT);
     }
     let Some(file) = value.strip_prefix('@') else {
         return Ok(Input { name: option.to_owned(), text: value.to_owned() });
@@ -68,12 +68,27 @@ pub fn load(cwd: &Path, option: &str, value: &str) -> Result<Input, Error> {
 /// # Errors
 /// As [`load`].
 pub fn load_file(cwd: &Path, file: &Path) -> Result<Input, Error> {
+    load_file_within(cwd, file, LIMIT)
+}
+
+/// Loads `file`, relative to `cwd`, or standard input where it is `-`, at most `limit` bytes.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_large(cwd: &Path, file: &Path, limit: u64) -> Result<Input, Error> {
+    match file.to_str() {
+        Some("-") => read("standard input", std::io::stdin().lock(), limit),
+        _ => load_file_within(cwd, file, limit),
+    }
+}
+
+fn load_file_within(cwd: &Path, file: &Path, limit: u64) -> Result<Input, Error> {
     let name = file.display().to_string();
     let missing = |e: std::io::Error| {
         let plain = Error::new(codes::NO_SUCH_FILE, format!("{name}: {e}"));
         nearest_file(cwd, file).into_iter().fold(plain, Error::hint)
     };
-    read(&name, std::fs::File::open(cwd.join(file)).map_err(missing)?)
+    read(&name, std::fs::File::open(cwd.join(file)).map_err(missing)?, limit)
 }
 
 /// The files beside where `file` should be that have a name like it.
@@ -89,12 +104,12 @@ fn nearest_file(cwd: &Path, file: &Path) -> Option<String> {
 }
 
 /// A byte-order mark before the text is left out.
-fn read(name: &str, from: impl Read) -> Result<Input, Error> {
+fn read(name: &str, from: impl Read, limit: u64) -> Result<Input, Error> {
     let mut bytes = Vec::new();
     let failed = |e: std::io::Error| Error::new(codes::NO_SUCH_FILE, format!("{name}: {e}"));
-    from.take(LIMIT + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(Error::new(codes::USAGE, format!("{name}: more than {LIMIT} bytes")));
+    from.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > limit {
+        return Err(Error::new(codes::USAGE, format!("{name}: more than {limit} bytes")));
     }
     let not_utf8 = |_| Error::new(codes::USAGE, format!("{name}: not UTF-8"));
     let text = String::from_utf8(bytes).map_err(not_utf8)?;

@@ -12,6 +12,7 @@ pub mod capacity;
 mod change;
 pub mod check;
 mod check_pins;
+pub mod cluster;
 pub mod deliver;
 #[cfg(feature = "git")]
 pub mod diff;
@@ -49,6 +50,7 @@ pub mod revert;
 #[cfg(feature = "git")]
 mod revision;
 pub mod show;
+pub mod verify;
 mod version;
 #[cfg(feature = "argocd")]
 pub mod wait;

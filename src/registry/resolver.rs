@@ -16,7 +16,7 @@ use super::{
 };
 use crate::clock::Deadline;
 use crate::http::{self, Client, Method, Response, Retry};
-use crate::image::Digest;
+use crate::image::{Digest, Reference};
 
 /// The connections to one host at a time.
 const CONNECTIONS: usize = 8;
@@ -64,6 +64,23 @@ impl Registries {
             hosts: Mutex::new(HashMap::new()),
         };
         Self { client, options }
+    }
+
+    /// The digests of the images that an index has; none for a manifest that is no index.
+    ///
+    /// # Errors
+    /// As for any question: the registry does not answer, or has nothing of that name.
+    pub fn images_of(&self, reference: &Reference) -> Result<Vec<Digest>, RegistryError> {
+        let shown = reference.to_string();
+        let repository = self.options.mirrors.apply(Repository::of(reference));
+        let image = Image { registries: self, reference: &shown, repository: &repository };
+        let name = match (reference.digest(), reference.tag()) {
+            (Some(digest), _) => digest.as_str(),
+            (None, tag) => tag.unwrap_or("latest"),
+        };
+        let fetched = image.fetch(name)?;
+        let entries = fetched.manifest.manifests.iter();
+        Ok(entries.filter_map(|entry| Digest::parse(&entry.digest).ok()).collect())
     }
 
     fn resolve_one(&self, wanted: &Wanted) -> Result<Resolved, RegistryError> {

@@ -18,6 +18,7 @@ pub mod look;
 #[cfg(feature = "forge")]
 pub mod pull_request;
 mod text;
+pub mod verify;
 pub mod wait;
 
 pub use envelope::{SCHEMA_VERSION, to_json};

@@ -13,6 +13,8 @@ mod cases;
 mod check_forms;
 mod checks;
 mod cli;
+#[cfg(all(feature = "http", feature = "cluster"))]
+mod cluster;
 #[cfg(feature = "git")]
 mod compare;
 mod corpus;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{progressing, with_words};
-use crate::argocd::database::{DatabaseState, assess_database, is_database};
 use crate::argocd::expectation::HealthScope;
 use crate::argocd::moment::Moment;
 use crate::argocd::port::{ObjectRef, TreeNode};
 use crate::argocd::readiness::{Kind, Readiness, Reason, Want};
+use crate::database::{DatabaseState, assess_database, is_database};
 
 /// The health that counts is `Healthy`.
 pub(super) fn healthy(moment: &Moment<'_>) -> Result<(), Readiness> {
@@ -92,8 +92,10 @@ fn described(status: &str, nodes: &[&TreeNode]) -> String {
 fn degraded(moment: &Moment<'_>, causes: &[TreeNode]) -> Readiness {
     let degraded: Vec<TreeNode> =
         causes.iter().filter(|node| node.health == "Degraded").cloned().collect();
-    let (databases, others): (Vec<_>, Vec<_>) =
-        degraded.iter().cloned().partition(|node| is_database(&node.object));
+    let (databases, others): (Vec<_>, Vec<_>) = degraded
+        .iter()
+        .cloned()
+        .partition(|node| is_database(&node.object.group, &node.object.kind));
     // A chart of databases calls each step of a normal roll Degraded; what the database says decides.
     if others.is_empty() && !databases.is_empty() {
         match &moment.facts.managed {

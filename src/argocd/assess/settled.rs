@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::{failed, progressing, with_words};
-use crate::argocd::database::{DatabaseState, assess_database, is_database};
 use crate::argocd::effect::{Finding, check_effect};
 use crate::argocd::expectation::ExpectedEffect;
 use crate::argocd::moment::Moment;
 use crate::argocd::readiness::{Kind, Readiness, Reason, Want};
+use crate::database::{DatabaseState, assess_database, is_database};
 
 /// The annotations by which a comparison or a hydration is asked for.
 pub(in crate::argocd) const REFRESH: [&str; 2] =
@@ -77,7 +77,7 @@ fn not_effective(moment: &Moment<'_>, finding: Finding) -> Readiness {
 pub(super) fn databases_settled(moment: &Moment<'_>) -> Result<(), Readiness> {
     let Some(Ok(managed)) = &moment.facts.managed else { return Ok(()) };
     let changes = moment.expected.effect.changes().iter();
-    for change in changes.filter(|change| is_database(&change.object)) {
+    for change in changes.filter(|change| is_database(&change.object.group, &change.object.kind)) {
         let found = managed.iter().find(|managed| managed.object.is(&change.object));
         let Some(live) = found.and_then(|managed| managed.live.as_ref()) else { continue };
         let about = |kind, phase: &str| {

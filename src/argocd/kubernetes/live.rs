@@ -50,8 +50,10 @@ impl Kubernetes {
         let read = async {
             let resource = self.resource_of(object).await?;
             let api: Api<DynamicObject> = match resource {
-                (kind, true) => Api::namespaced_with(self.client.clone(), namespace, &kind),
-                (kind, false) => Api::all_with(self.client.clone(), &kind),
+                (kind, true) => {
+                    Api::namespaced_with(self.connection.client().clone(), namespace, &kind)
+                }
+                (kind, false) => Api::all_with(self.connection.client().clone(), &kind),
             };
             api.get_opt(&object.name).await
         };
@@ -64,7 +66,7 @@ impl Kubernetes {
 
     /// The resource of a kind, and whether it has namespaces.
     async fn resource_of(&self, object: &ObjectRef) -> Result<(ApiResource, bool), kube::Error> {
-        let group = kube::discovery::group(&self.client, &object.group).await?;
+        let group = kube::discovery::group(self.connection.client(), &object.group).await?;
         let missing = kube::error::DiscoveryError::MissingKind(object.kind.clone());
         let (resource, capabilities) =
             group.recommended_kind(&object.kind).ok_or(kube::Error::Discovery(missing))?;

@@ -35,7 +35,7 @@ impl Access {
         let named = self.server.clone().or_else(|| text(environment, "ARGOCD_SERVER"));
         match named.filter(|_| self.kube_context.is_none()) {
             Some(server) => self.open_server(environment, server),
-            None => self.open_cluster(environment),
+            None => self.open_cluster(context),
         }
     }
 
@@ -59,16 +59,12 @@ impl Access {
     }
 
     #[cfg(feature = "cluster")]
-    fn open_cluster(&self, environment: &Environment) -> Result<Arc<dyn ArgoCd>, Error> {
+    fn open_cluster(&self, context: &Context) -> Result<Arc<dyn ArgoCd>, Error> {
         use crate::argocd::{ClusterName, DEFAULT_NAMESPACE, Kubernetes};
-        let files = text(environment, "KUBECONFIG").unwrap_or_default();
-        let kubeconfig = std::env::split_paths(&files).filter(|path| path.exists());
+        let connection =
+            crate::ops::cluster::connection_name(context, None, self.kube_context.as_ref());
         let namespace = self.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
-        let name = ClusterName {
-            kubeconfig: kubeconfig.collect(),
-            context: self.kube_context.clone(),
-            namespace: namespace.to_owned(),
-        };
+        let name = ClusterName { connection, namespace: namespace.to_owned() };
         match Kubernetes::connect(&name) {
             Ok(kubernetes) => Ok(Arc::new(kubernetes)),
             Err(trouble) => Err(nowhere().cause(trouble.to_string())),
@@ -76,7 +72,7 @@ impl Access {
     }
 
     #[cfg(not(feature = "cluster"))]
-    fn open_cluster(&self, _: &Environment) -> Result<Arc<dyn ArgoCd>, Error> {
+    fn open_cluster(&self, _: &Context) -> Result<Arc<dyn ArgoCd>, Error> {
         Err(nowhere())
     }
 }

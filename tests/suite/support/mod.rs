@@ -18,6 +18,8 @@ pub(crate) mod github;
 #[cfg(feature = "forge")]
 pub(crate) mod hub;
 pub(crate) mod json_schema;
+#[cfg(all(feature = "http", feature = "cluster"))]
+pub(crate) mod kube_api;
 #[cfg(feature = "forge")]
 pub(crate) mod openapi;
 #[cfg(feature = "registry")]

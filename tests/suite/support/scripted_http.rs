@@ -41,12 +41,26 @@ pub(crate) struct Answer {
     head: String,
     body: Vec<u8>,
     raw: bool,
+    stream: Option<Stream>,
+}
+
+type WriteStream = dyn FnMut(&mut dyn Write) -> io::Result<()> + Send;
+
+/// A body that is written as things happen.
+#[derive(Clone)]
+struct Stream(Arc<Mutex<WriteStream>>);
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Stream")
+    }
 }
 
 impl Answer {
     pub(crate) fn new(status: u16) -> Self {
         let head = format!("HTTP/1.1 {status} Status\r\n");
-        Self { pieces: Vec::new(), closes: false, head, body: Vec::new(), raw: false }
+        let (pieces, body) = (Vec::new(), Vec::new());
+        Self { pieces, closes: false, head, body, raw: false, stream: None }
     }
 
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
@@ -62,7 +76,18 @@ impl Answer {
     /// Exactly these pieces, then the end of the connection.
     pub(crate) fn raw(pieces: Vec<Piece>) -> Self {
         let (head, body) = (String::new(), Vec::new());
-        Self { pieces, closes: true, head, body, raw: true }
+        Self { pieces, closes: true, head, body, raw: true, stream: None }
+    }
+
+    /// The head so far, then what `write` writes until it returns, then the end of the connection.
+    pub(crate) fn stream(
+        mut self,
+        write: impl FnMut(&mut dyn Write) -> io::Result<()> + Send + 'static,
+    ) -> Self {
+        self.head.push_str("Connection: close\r\n\r\n");
+        self.closes = true;
+        self.stream = Some(Stream(Arc::new(Mutex::new(write))));
+        self
     }
 
     /// Nothing for a long while.
@@ -71,6 +96,11 @@ impl Answer {
     }
 
     fn write(&self, is_head: bool, out: &mut TcpStream) -> io::Result<()> {
+        if let Some(stream) = &self.stream {
+            out.write_all(self.head.as_bytes())?;
+            let mut write = stream.0.lock().unwrap();
+            return (*write)(out);
+        }
         if !self.raw {
             let length = self.body.len();
             let mut whole = format!("{}Content-Length: {length}\r\n\r\n", self.head).into_bytes();

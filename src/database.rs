@@ -5,8 +5,6 @@
 
 use serde_json::Value;
 
-use super::port::ObjectRef;
-
 /// The phase of a cluster in which nothing is left to do.
 const HEALTHY: &str = "Cluster in healthy state";
 
@@ -26,7 +24,7 @@ const BROKEN: [&str; 7] = [
 
 /// How a cluster stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum DatabaseState {
+pub enum DatabaseState {
     /// Healthy, all instances are ready, and the primary is the one that it should be.
     Settled,
     /// On its way, in this phase.
@@ -37,13 +35,15 @@ pub(super) enum DatabaseState {
     Broken(String),
 }
 
-/// Whether `object` is such a cluster.
-pub(super) fn is_database(object: &ObjectRef) -> bool {
-    object.group == "postgresql.cnpg.io" && object.kind == "Cluster"
+/// Whether the objects of that group and kind are such clusters.
+#[must_use]
+pub fn is_database(group: &str, kind: &str) -> bool {
+    group == "postgresql.cnpg.io" && kind == "Cluster"
 }
 
 /// How the cluster stands, of which this is the live state.
-pub(super) fn assess_database(live: &Value) -> DatabaseState {
+#[must_use]
+pub fn assess_database(live: &Value) -> DatabaseState {
     let status = &live["status"];
     let phase = status["phase"].as_str().unwrap_or("no phase is stated").to_owned();
     if phase == WAITING {

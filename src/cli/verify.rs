@@ -1,0 +1,76 @@
+//! `overlay verify`.
+
+use std::ffi::OsString;
+
+use clap::Args;
+
+use super::cluster::ClusterArgs;
+use super::options::OutputFormat;
+use crate::error::Error;
+use crate::ops::verify::VerifyRequest;
+use crate::ops::{self, Context};
+use crate::report::Report;
+use crate::report::verify::VerifyForm;
+
+/// Verify that what runs is what git says: rolls, pods, digests, disruption budgets, databases, certificates. Only reads.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// The overlays: directories, kustomization files, or quoted patterns such as 'overlays/*'.
+    #[arg(value_name = "OVERLAY")]
+    overlays: Vec<OsString>,
+
+    /// One more overlay; may be given again.
+    #[arg(long = "overlay", value_name = "OVERLAY")]
+    more: Vec<OsString>,
+
+    /// The namespace of objects that state none. Without OVERLAY: everything in it is looked at, as before a node upgrade.
+    #[arg(short, long, value_name = "NS")]
+    namespace: Option<String>,
+
+    /// Render this revision instead of HEAD.
+    #[arg(long, value_name = "REV", allow_hyphen_values = true)]
+    at: Option<String>,
+
+    /// The commit that the Argo CD Application has to be Synced at, or at a later one that has it in its history.
+    #[arg(long, value_name = "REV", allow_hyphen_values = true)]
+    commit: Option<String>,
+
+    /// How many evictions each disruption budget has to allow: 0 with OVERLAY, 1 with a namespace alone.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
+    min_allowed_disruptions: Option<i64>,
+
+    /// Ask no registry whether what runs is a platform of a pinned index.
+    #[arg(long)]
+    no_registry: bool,
+
+    /// Where Argo CD Applications are looked for; everywhere if it is not given.
+    #[arg(long, value_name = "NAMESPACE")]
+    argocd_namespace: Option<String>,
+
+    #[command(flatten)]
+    cluster: ClusterArgs,
+}
+
+impl VerifyArgs {
+    /// Verifies.
+    ///
+    /// # Errors
+    /// As [`ops::verify::run`].
+    pub(crate) fn run(&self, context: &Context, output: OutputFormat) -> Result<Report, Error> {
+        ops::verify::run(context, &self.to_request(output))
+    }
+
+    fn to_request(&self, output: OutputFormat) -> VerifyRequest {
+        VerifyRequest {
+            overlays: self.overlays.iter().chain(&self.more).cloned().collect(),
+            namespace: self.namespace.clone(),
+            at: self.at.clone(),
+            commit: self.commit.clone(),
+            least_allowed: self.min_allowed_disruptions,
+            no_registry: self.no_registry,
+            argocd_namespace: self.argocd_namespace.clone(),
+            access: self.cluster.to_access(),
+            form: (output == OutputFormat::Markdown).then_some(VerifyForm::Markdown),
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! From what keeps a cluster from being read to the error that users meet.
+
+use super::{Error, Location, codes};
+use crate::cluster::{ClusterError, DumpError};
+
+impl From<ClusterError> for Error {
+    fn from(error: ClusterError) -> Self {
+        let message = error.to_string();
+        match error {
+            ClusterError::Unauthenticated { .. } => Self::new(codes::CLUSTER_DENIED, message)
+                .hint("log in to the cluster again, or choose another context with --kube-context"),
+            ClusterError::Denied { verb, resource, namespace } => {
+                let whose = match namespace.as_str() {
+                    "" => "cluster role",
+                    _ => "role",
+                };
+                Self::new(codes::CLUSTER_DENIED, message)
+                    .hint(format!("a {whose} that allows to {verb} {resource} is needed"))
+            }
+            ClusterError::Unreachable { .. } | ClusterError::Invalid { .. } => {
+                Self::new(codes::CLUSTER_UNREACHABLE, message)
+            }
+            ClusterError::TooLarge { .. } => Self::new(codes::CLUSTER_UNREACHABLE, message)
+                .hint("name one namespace with --namespace"),
+        }
+    }
+}
+
+impl Error {
+    /// Why the file `name` is no dump of a cluster.
+    #[must_use]
+    pub fn from_dump(name: &str, error: DumpError) -> Self {
+        Self::new(codes::DUMP_INVALID, error.message)
+            .at(Location::at(name, error.line, error.column))
+            .hint("write one with `kubectl get all,pdb,pvc,nodes,events -A -o json`")
+    }
+}

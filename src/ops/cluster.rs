@@ -1,0 +1,79 @@
+//! The way to a cluster: over the Kubernetes API, or a dump of it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Context, input};
+use crate::cluster::{ClusterReader, Dump};
+use crate::error::{Error, codes};
+
+/// The most bytes of a dump.
+const MOST_OF_DUMP: u64 = 512 << 20;
+
+/// How the user wants the cluster to be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClusterAccess {
+    /// `--kubeconfig`, in place of `KUBECONFIG`.
+    pub kubeconfig: Option<PathBuf>,
+    /// `--kube-context`.
+    pub context: Option<String>,
+    /// `--from`: dumps that are read in place of a cluster; `-` is standard input.
+    pub from: Vec<PathBuf>,
+}
+
+impl ClusterAccess {
+    /// The cluster that is meant. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    /// Where none is named, its configuration cannot be used, or a dump is none.
+    pub fn open(&self, context: &Context) -> Result<Arc<dyn ClusterReader>, Error> {
+        if self.from.is_empty() {
+            return self.open_live(context);
+        }
+        let mut all = Dump::default();
+        for file in &self.from {
+            let text = input::load_large(&context.cwd, file, MOST_OF_DUMP)?;
+            let dump = Dump::parse(&text.name, &text.text)
+                .map_err(|error| Error::from_dump(&text.name, error))?;
+            all.append(dump);
+        }
+        Ok(Arc::new(all))
+    }
+
+    #[cfg(feature = "cluster")]
+    fn open_live(&self, context: &Context) -> Result<Arc<dyn ClusterReader>, Error> {
+        use crate::cluster::LiveCluster;
+        let name = connection_name(context, self.kubeconfig.as_ref(), self.context.as_ref());
+        match LiveCluster::connect(&name) {
+            Ok(cluster) => Ok(Arc::new(cluster)),
+            Err(error) => Err(nowhere().cause(error.to_string())),
+        }
+    }
+
+    #[cfg(not(feature = "cluster"))]
+    fn open_live(&self, _: &Context) -> Result<Arc<dyn ClusterReader>, Error> {
+        Err(nowhere())
+    }
+}
+
+fn nowhere() -> Error {
+    Error::new(codes::CLUSTER_UNCONFIGURED, "which cluster is meant is not known")
+        .hint("set KUBECONFIG, or name a file with --kubeconfig, or read a dump with --from FILE")
+}
+
+/// The configuration files and the context: a file that is named, else those of `KUBECONFIG` that are there.
+#[cfg(feature = "cluster")]
+pub(super) fn connection_name(
+    context: &Context,
+    kubeconfig: Option<&PathBuf>,
+    kube_context: Option<&String>,
+) -> crate::kubernetes::ConnectionName {
+    let files = match kubeconfig {
+        Some(file) => vec![context.cwd.join(file)],
+        None => {
+            let files = context.environment.variable("KUBECONFIG").unwrap_or_default();
+            std::env::split_paths(files).filter(|path| path.exists()).collect()
+        }
+    };
+    crate::kubernetes::ConnectionName { kubeconfig: files, context: kube_context.cloned() }
+}

@@ -1,0 +1,115 @@
+//! `overlay verify`: what runs is what git says.
+
+mod application;
+#[cfg(feature = "registry")]
+mod platforms;
+mod reading;
+mod rendering;
+
+use std::ffi::OsString;
+
+use super::Context;
+use super::cluster::ClusterAccess;
+use crate::clock;
+use crate::error::{Error, codes};
+use crate::report::Report;
+use crate::report::verify::{Verified, VerifyForm};
+use crate::rollout::{Case, Indexes, Wanted};
+
+use reading::Reading;
+
+/// What the user asks of `overlay verify`.
+#[derive(Clone, Debug, Default)]
+pub struct VerifyRequest {
+    /// The overlays as typed; none for a whole namespace.
+    pub overlays: Vec<OsString>,
+    /// `--namespace`: the namespace of objects that state none, or the one that is looked at as a whole.
+    pub namespace: Option<String>,
+    /// `--at`: the revision to render; HEAD, or the files on disk where there is no git.
+    pub at: Option<String>,
+    /// `--commit`: the commit that the Application has to be Synced at.
+    pub commit: Option<String>,
+    /// `--min-allowed-disruptions`; 0 for overlays and 1 for a namespace if it is not given.
+    pub least_allowed: Option<i64>,
+    /// `--no-registry`: no registry is asked about digests.
+    pub no_registry: bool,
+    /// `--argocd-namespace`: where Applications are looked for; everywhere the account may look if it is not given.
+    pub argocd_namespace: Option<String>,
+    /// How the cluster is reached.
+    pub access: ClusterAccess,
+    /// The form of the result where it is neither for people nor JSON.
+    pub form: Option<VerifyForm>,
+}
+
+/// Verifies, and makes the report of it.
+///
+/// # Errors
+/// As [`verify`].
+pub fn run(context: &Context, request: &VerifyRequest) -> Result<Report, Error> {
+    Ok(verify(context, request)?.into_report(request.form))
+}
+
+/// What is wrong with what runs, and the numbers.
+///
+/// # Errors
+/// Where an overlay is not there or does not build, or the cluster cannot be read. What is wrong with what runs is no
+/// error here: it is in the result.
+pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Error> {
+    if request.overlays.is_empty() && request.namespace.is_none() {
+        return Err(Error::new(codes::USAGE, "nothing is named that could be verified")
+            .hint("name an OVERLAY, or a namespace with --namespace NS"));
+    }
+    let reader = request.access.open(context)?;
+    let default = reader.default_namespace().unwrap_or("default").to_owned();
+    let namespace = request.namespace.clone().unwrap_or(default);
+    let rendered = rendering::render(context, request)?;
+    let mut reading = Reading::new(&*reader);
+    let wanted = match request.overlays.is_empty() {
+        true => reading.whole_namespace(&namespace)?,
+        false => {
+            let wanted = Wanted::all(&rendered.objects, &namespace);
+            reading.around(&wanted)?;
+            wanted
+        }
+    };
+    let applications = application::findings(context, &*reader, request, &rendered, &mut reading)?;
+    let mut case = Case {
+        snapshot: &reading.snapshot,
+        wanted: &wanted,
+        indexes: &Indexes::default(),
+        least_allowed: request.least_allowed.unwrap_or(i64::from(request.overlays.is_empty())),
+        now: i64::try_from(clock::now_unix()).unwrap_or(i64::MAX),
+    };
+    let indexes = ask_registries(context, request, &case)?;
+    case.indexes = &indexes;
+    let mut findings = applications;
+    findings.extend(case.findings());
+    findings.extend(reading.unreadable.iter().cloned());
+    Ok(Verified {
+        overlays: rendered.overlays.clone(),
+        namespace: request.overlays.is_empty().then_some(namespace),
+        commit: rendered.commit.clone(),
+        source: reader.described(),
+        workloads: case.workload_lines(),
+        budgets: case.budget_lines(),
+        findings,
+    })
+}
+
+/// What registries say of the images that nodes run and git does not name.
+#[cfg(feature = "registry")]
+fn ask_registries(
+    context: &Context,
+    request: &VerifyRequest,
+    case: &Case<'_>,
+) -> Result<Indexes, Error> {
+    match request.no_registry || context.offline {
+        true => Ok(Indexes::default()),
+        false => platforms::ask(context, &case.questions()),
+    }
+}
+
+#[cfg(not(feature = "registry"))]
+fn ask_registries(_: &Context, _: &VerifyRequest, _: &Case<'_>) -> Result<Indexes, Error> {
+    Ok(Indexes::default())
+}
