@@ -16,6 +16,7 @@ KEEP = {
     R + '/pulls/{pull_number}': ['get', 'patch'],
     R + '/pulls/{pull_number}/commits': ['get'],
     R + '/pulls/{pull_number}/merge': ['put'],
+    R + '/pulls/{pull_number}/update-branch': ['put'],
     R + '/pulls/{pull_number}/requested_reviewers': ['post'],
     R + '/issues/{issue_number}/labels': ['post'],
     R + '/issues/{issue_number}/assignees': ['post'],

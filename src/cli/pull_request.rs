@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::error::{Error, codes};
-use crate::ops::deliver::PullRequestOptions;
+use crate::ops::deliver::{Landing, MergeMethod, PullRequestOptions};
 
 /// Options of a pull request.
 #[derive(Clone, Debug, Args)]
@@ -16,6 +16,21 @@ pub(crate) struct PullRequestArgs {
     /// The title, instead of the first line of the commit message.
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+
+    /// Wait until the base branch holds the change, and name the commit that brought it; for 15m unless --timeout says otherwise.
+    ///
+    /// Where the branch no longer fits on its base, the edit is made anew. What the base branch renders then is read: the word of the
+    /// forge is not enough.
+    #[arg(long)]
+    wait_merge: bool,
+
+    /// Merge it as soon as that is allowed, by auto-merge or the merge queue where the branch needs it, and wait for that.
+    #[arg(long, conflicts_with = "draft")]
+    merge: bool,
+
+    /// How it is merged, instead of what the repository prefers.
+    #[arg(long, value_name = "METHOD", value_parser = ["merge", "squash", "rebase"], requires = "merge")]
+    merge_method: Option<String>,
 
     /// Open it as a draft.
     #[arg(long)]
@@ -64,13 +79,22 @@ impl PullRequestArgs {
             labels: self.labels.clone(),
             reviewers: self.reviewers.clone(),
             assignees: self.assignees.clone(),
+            landing: self.landing(),
         }))
+    }
+
+    fn landing(&self) -> Option<Landing> {
+        let method = self.merge_method.as_deref().and_then(MergeMethod::parse);
+        let is_awaited = self.wait_merge || self.merge;
+        is_awaited.then_some(Landing { merges: self.merge, method })
     }
 
     fn require_nothing_said(&self) -> Result<(), Error> {
         let said = [
             ("--title", self.title.is_some()),
             ("--draft", self.draft),
+            ("--wait-merge", self.wait_merge),
+            ("--merge", self.merge),
             ("--label", !self.labels.is_empty()),
             ("--reviewer", !self.reviewers.is_empty()),
             ("--assignee", !self.assignees.is_empty()),

@@ -302,6 +302,8 @@ catalogue! {
         "The Application is being deleted, was deleted, or is another one of the same name.";
     ARGOCD_UNREACHABLE = "argocd-unreachable", Outside,
         "Argo CD does not answer, or not in a form that can be read.";
+    CHECKS_FAILED = "checks-failed", Outside,
+        "Checks that the pull request needs have failed; they are named. Once they pass, the same command goes on.";
     CLUSTER_UNREACHABLE = "cluster-unreachable", Outside,
         "The cluster does not answer, or not in a form that can be read.";
     COMMIT_REWRITTEN = "commit-rewritten", Outside,
@@ -342,10 +344,18 @@ catalogue! {
         "Objects stay missing, or their health stays unknown.";
     HYDRATION_FAILED = "hydration-failed", Outside,
         "The source hydrator cannot render or push the commit.";
+    MERGE_REFUSED = "merge-refused", Outside,
+        "The forge refuses to merge the pull request; its words are given.";
+    MERGED_OTHERWISE = "merged-otherwise", Outside,
+        "The pull request was merged, and what its base branch renders does not hold the change: it was changed before the merge, or taken back.";
     OBJECT_EXCLUDED = "object-excluded", Outside,
         "Argo CD leaves a changed object out, or another Application owns it too.";
     PRUNE_NEEDED = "prune-needed", Outside,
         "Only objects that git no longer has are left, and pruning is off. Sync with prune, or delete them.";
+    PULL_REQUEST_CLOSED = "pull-request-closed", Outside,
+        "The pull request was closed without a merge. The same command again proposes the change on a fresh branch.";
+    PULL_REQUEST_CONFLICTS = "pull-request-conflicts", Outside,
+        "The pull request does not fit on its base branch, and making the edit anew does not help: commits of others are in the way, or somebody set another value.";
     PUSH_LOST_RACES = "push-lost-races", Outside,
         "Every try to push was overtaken by somebody else. Nothing was pushed; run the command again.";
     PUSH_NOT_THERE = "push-not-there", Outside,
@@ -392,6 +402,8 @@ catalogue! {
         "The wait ended while a refresh was pending that no controller took up. Is the application controller running?";
     NOT_HEALTHY = "not-healthy", NotInTime,
         "The wait ended before what was applied was healthy.";
+    NOT_MERGED = "not-merged", NotInTime,
+        "The wait ended before the pull request was merged; what it waits for is said. The same command again goes on waiting.";
     NOT_SETTLED = "not-settled", NotInTime,
         "The wait ended before it was certain: all looked well, not for long enough or not by a comparison after the sync.";
     OPERATION_STUCK = "operation-stuck", NotInTime,

@@ -1,6 +1,8 @@
 //! Gitea and Forgejo, over the project's own HTTP client. What is asked and answered is that of Gitea's published description
 //! (`templates/swagger/v1_openapi3_json.tmpl`); its answers have GitHub's names for what both have.
 
+mod merging;
+
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -8,7 +10,8 @@ use serde_json::{Value as Json, json};
 use super::credential::{Credential, scrub};
 use super::read::Reader;
 use super::{
-    BranchCommit, Forge, ForgeError, Head, NewPullRequest, PullRequest, Site, State, Update, is_of,
+    BranchCommit, Forge, ForgeError, Head, MergeMethod, NewPullRequest, PullRequest, Site,
+    Standing, State, Update, is_of,
 };
 use crate::clock::Deadline;
 use crate::http::{
@@ -281,5 +284,30 @@ impl Forge for Gitea {
         let answer = self.call(action, Method::Get, address, None)?;
         let items = self.reader(action).list(&answer)?;
         items.iter().map(|item| self.reader(action).commit(item)).collect()
+    }
+
+    fn standing(&self, number: u64) -> Result<Standing, ForgeError> {
+        self.find_standing(number)
+    }
+
+    fn merge(&self, number: u64, head: &str, method: MergeMethod) -> Result<(), ForgeError> {
+        self.ask_to_merge(number, head, method, false)
+    }
+
+    fn merge_later(
+        &self,
+        number: u64,
+        standing: &Standing,
+        method: MergeMethod,
+    ) -> Result<(), ForgeError> {
+        self.ask_to_merge(number, &standing.head_commit, method, true)
+    }
+
+    fn enqueue(&self, _: &Standing) -> Result<(), ForgeError> {
+        Err(ForgeError::Unsupported { kind: "Gitea with a merge queue" })
+    }
+
+    fn bring_up_to_date(&self, number: u64, _: &str) -> Result<(), ForgeError> {
+        self.merge_base_in(number)
     }
 }

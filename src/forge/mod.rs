@@ -12,11 +12,15 @@ pub mod github;
 mod pull_request;
 mod read;
 mod retry;
+mod standing;
 
 pub use credential::{AppKey, Credential};
 pub use detect::{DEFAULT_GITHUB_API, Kind, RepositoryName, Site, Wanted, detect};
 pub use error::ForgeError;
 pub use pull_request::{BranchCommit, Head, NewPullRequest, PullRequest, State, Update, is_of};
+pub use standing::{
+    Check, CheckState, MergeMethod, Mergeable, Merger, Next, Reason, Review, Standing,
+};
 
 /// A host of pull requests, at one repository.
 pub trait Forge {
@@ -80,6 +84,41 @@ pub trait Forge {
     /// # Errors
     /// [`ForgeError`].
     fn commits(&self, number: u64) -> Result<Vec<BranchCommit>, ForgeError>;
+
+    /// How a pull request stands on its way to the base branch.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn standing(&self, number: u64) -> Result<Standing, ForgeError>;
+
+    /// Merges a pull request whose newest commit is still `head`.
+    ///
+    /// # Errors
+    /// [`ForgeError::Refused`] where it may not be merged now, not by that method, or has another newest commit.
+    fn merge(&self, number: u64, head: &str, method: MergeMethod) -> Result<(), ForgeError>;
+
+    /// Lets the forge merge a pull request by itself as soon as it may.
+    ///
+    /// # Errors
+    /// [`ForgeError::Refused`] where the repository does not allow that, or where it could be merged at once.
+    fn merge_later(
+        &self,
+        number: u64,
+        standing: &Standing,
+        method: MergeMethod,
+    ) -> Result<(), ForgeError>;
+
+    /// Puts a pull request in the queue of its base branch.
+    ///
+    /// # Errors
+    /// [`ForgeError::Refused`] where it may not be merged, and [`ForgeError::Unsupported`] where there are no queues.
+    fn enqueue(&self, standing: &Standing) -> Result<(), ForgeError>;
+
+    /// Merges the base branch into the branch of a pull request whose newest commit is still `head`.
+    ///
+    /// # Errors
+    /// [`ForgeError`].
+    fn bring_up_to_date(&self, number: u64, head: &str) -> Result<(), ForgeError>;
 }
 
 /// The forge of `site`, with the credential that the site may have. A request may take as long as is allowed; `options` are those of the

@@ -354,6 +354,20 @@ impl Repository {
         text.lines().map(|line| line.parse().map_err(unread)).collect()
     }
 
+    /// Whether the two commits merge without conflicts; `None` where git cannot say, as without their history. Nothing moves.
+    ///
+    /// # Errors
+    /// [`GitError::ProgramMissing`].
+    pub fn merges_cleanly(&self, one: ObjectId, two: ObjectId) -> Result<Option<bool>, GitError> {
+        let (one, two) = (one.to_string(), two.to_string());
+        let args = ["merge-tree", "--write-tree", "--no-messages", "--name-only", &one, &two];
+        Ok(match self.git.run(args).answer()?.code {
+            Some(0) => Some(true),
+            Some(1) => Some(false),
+            _ => None,
+        })
+    }
+
     /// Whether commits are missing at the far end of its history.
     ///
     /// # Errors

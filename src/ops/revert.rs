@@ -109,6 +109,17 @@ fn ask_registries(context: &Context, request: &RevertRequest) -> Result<(), Erro
     Ok(())
 }
 
+/// What a pull request would be made on.
+#[cfg(feature = "forge")]
+fn proposed_onto(repository: &Repository, delivery: &Delivery) -> Result<ObjectId, Error> {
+    super::deliver::base_tip(repository, delivery)
+}
+
+#[cfg(not(feature = "forge"))]
+fn proposed_onto(repository: &Repository, _: &Delivery) -> Result<ObjectId, Error> {
+    Ok(repository.resolve("HEAD")?)
+}
+
 /// Looks for commits in the history of what is edited.
 struct Search<'a> {
     context: &'a Context,
@@ -137,7 +148,13 @@ impl<'a> Search<'a> {
         let branch = delivery.and_then(|delivery| delivery.branch.as_deref());
         let branch = branch.map(|name| git::branch_reference(&repository, name)).transpose()?;
         let existing = branch.map(|name| repository.reference(&name)).transpose()?.flatten();
-        let tip = existing.map_or_else(|| repository.resolve("HEAD"), Ok)?;
+        let tip = match (existing, delivery) {
+            (_, Some(delivery)) if delivery.pull_request.is_some() => {
+                proposed_onto(&repository, delivery)?
+            }
+            (Some(existing), _) => existing,
+            (None, _) => repository.resolve("HEAD")?,
+        };
         let remote = delivery.and_then(|delivery| delivery.remote.clone());
         let back = &request.back;
         Ok(Self { context, repository, tip, back, remote, deepened: false.into() })

@@ -132,6 +132,8 @@ pub struct Delivered {
     pub notes: Vec<Note>,
     /// The pull request that carries it.
     pub pull_request: Option<Proposed>,
+    /// Where it is on its base branch, where that was waited for.
+    pub landed: Option<Landed>,
     /// What failed after something had been delivered.
     pub error: Option<Error>,
 }
@@ -162,6 +164,46 @@ impl Action {
     }
 }
 
+impl Action {
+    /// What was done, where `self` was done first and `then` later.
+    #[must_use]
+    pub fn or(self, then: Self) -> Self {
+        if self == Self::Unchanged { then } else { self }
+    }
+}
+
+/// What became of a pull request, as far as the command looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProposalState {
+    /// Neither merged nor closed.
+    Open,
+    /// Closed without a merge.
+    Closed,
+    /// Merged.
+    Merged,
+}
+
+impl ProposalState {
+    /// As in the JSON form.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+            Self::Merged => "merged",
+        }
+    }
+}
+
+/// Where a change that was waited for is on its base branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Landed {
+    /// The short name of the branch.
+    pub branch: String,
+    /// The commit that brought it there, whose render holds it.
+    pub commit: String,
+}
+
 /// A pull request that carries an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposed {
@@ -175,6 +217,12 @@ pub struct Proposed {
     pub base: String,
     /// Numbers of pull requests that it takes the place of, closed now.
     pub supersedes: Vec<u64>,
+    /// What became of it.
+    pub state: ProposalState,
+    /// The commit that brought it to its base branch, where it was waited for.
+    pub merge_commit: Option<String>,
+    /// The command asked for its merge, or brought it up to date.
+    pub acted: bool,
 }
 
 /// The result of an edit command.
@@ -193,7 +241,7 @@ impl ChangeReport {
     #[must_use]
     pub fn is_changed(&self) -> bool {
         let proposed = self.delivered.pull_request.as_ref();
-        proposed.is_some_and(|proposed| proposed.action != Action::Unchanged)
+        proposed.is_some_and(|proposed| proposed.acted || proposed.action != Action::Unchanged)
             || self.overlays.iter().any(|overlay| overlay.status == Status::Changed)
     }
 
@@ -217,6 +265,9 @@ impl ChangeReport {
             "pushed": self.delivered.remote,
             "notes": self.delivered.notes.iter().map(note_to_json).collect::<Vec<_>>(),
             "pullRequest": self.delivered.pull_request.as_ref().map(proposed_to_json),
+            "landed": self.delivered.landed.as_ref().map(|landed| {
+                json!({"branch": landed.branch, "commit": landed.commit})
+            }),
         })
     }
 
@@ -232,6 +283,9 @@ impl ChangeReport {
         }
         if let Some(Proposed { number, url, action, .. }) = &self.delivered.pull_request {
             text.line(format!("pull request {number} {}: {url}", action.word()));
+        }
+        if let Some(Landed { branch, commit }) = &self.delivered.landed {
+            text.line(format!("{branch} holds the change since {commit}"));
         }
         text
     }
@@ -253,6 +307,8 @@ fn proposed_to_json(proposed: &Proposed) -> Json {
         "action": proposed.action.word(),
         "base": proposed.base,
         "supersedes": proposed.supersedes,
+        "state": proposed.state.word(),
+        "mergeCommit": proposed.merge_commit,
     })
 }
 

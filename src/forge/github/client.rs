@@ -29,13 +29,17 @@ const MOST_REDIRECTS: u32 = 3;
 pub(super) enum Method {
     Get,
     Post,
+    /// A `POST` that only reads.
+    Query,
+    Put,
     Patch,
 }
 
 impl Method {
-    /// RFC 9110, section 9.2.2. What GitHub's `PATCH` sets is what it was asked to set, however often.
+    /// RFC 9110, section 9.2.2. What GitHub's `PATCH` sets is what it was asked to set, however often; its `PUT` merges, and says no
+    /// the second time.
     fn is_idempotent(self) -> bool {
-        self != Self::Post
+        !matches!(self, Self::Post | Self::Put)
     }
 }
 
@@ -57,6 +61,11 @@ struct Answer {
 }
 
 impl Client {
+    /// `text` without the token.
+    pub(super) fn scrub(&self, text: &str) -> String {
+        scrub(&self.secret, text)
+    }
+
     /// With this bearer token, for as long as is allowed.
     pub(super) fn new(site: &Site, secret: Secret, allowed: Duration) -> Result<Self, ForgeError> {
         let failed = |message: String| ForgeError::Unreachable { host: site.host.clone(), message };
@@ -168,7 +177,8 @@ impl Client {
         };
         let response = match method {
             Method::Get => self.inner._get(path).await,
-            Method::Post => self.inner._post(path, body).await,
+            Method::Post | Method::Query => self.inner._post(path, body).await,
+            Method::Put => self.inner._put(path, body).await,
             Method::Patch => self.inner._patch(path, body).await,
         };
         let response = response.map_err(|e| unreachable(causes(&e)))?;
@@ -213,7 +223,7 @@ fn is_redirect(status: u16) -> bool {
 }
 
 /// What GitHub says: its message and those of `errors`.
-fn message_of(body: &Json, status: u16) -> String {
+pub(super) fn message_of(body: &Json, status: u16) -> String {
     let text = |value: &Json| value.as_str().map(str::to_owned);
     let mut parts: Vec<String> = body.get("message").and_then(text).into_iter().collect();
     for error in body.get("errors").and_then(Json::as_array).into_iter().flatten() {

@@ -3,6 +3,8 @@
 
 mod app;
 mod client;
+mod merging;
+mod questions;
 
 use std::time::Duration;
 
@@ -11,10 +13,12 @@ use serde_json::{Value as Json, json};
 use super::credential::Credential;
 use super::read::Reader;
 use super::{
-    BranchCommit, Forge, ForgeError, Head, NewPullRequest, PullRequest, Site, Update, is_of,
+    BranchCommit, Forge, ForgeError, Head, MergeMethod, NewPullRequest, PullRequest, Site,
+    Standing, Update, is_of,
 };
 use crate::http::encode;
 use client::{Client, Method};
+use questions::Questions;
 
 /// The most characters of a body (GitHub's own message: "body is too long (maximum is 65536 characters)").
 const BODY_LIMIT: usize = 65_536;
@@ -32,6 +36,7 @@ const MOST_OPENINGS: u32 = 3;
 pub struct GitHub {
     site: Site,
     client: Client,
+    questions: Questions,
 }
 
 impl GitHub {
@@ -44,8 +49,9 @@ impl GitHub {
             Credential::Token(token) => token.clone(),
             Credential::App(app) => app::installation_token(&site, app, allowed)?,
         };
-        let client = Client::new(&site, token, allowed)?;
-        Ok(Self { site, client })
+        let client = Client::new(&site, token.clone(), allowed)?;
+        let questions = Questions::new(&site, token, allowed);
+        Ok(Self { site, client, questions })
     }
 
     /// A path below the repository.
@@ -214,5 +220,35 @@ impl Forge for GitHub {
         let action = "list the commits of a pull request";
         let items = self.pages(action, &format!("/pulls/{number}/commits"))?;
         items.iter().map(|item| self.reader(action).commit(item)).collect()
+    }
+
+    fn standing(&self, number: u64) -> Result<Standing, ForgeError> {
+        self.find_standing(number)
+    }
+
+    fn merge(&self, number: u64, head: &str, method: MergeMethod) -> Result<(), ForgeError> {
+        let path = self.path(&format!("/pulls/{number}/merge"));
+        let body = json!({"sha": head, "merge_method": method.word()});
+        self.client.call("merge a pull request", Method::Put, &path, Some(&body)).map(drop)
+    }
+
+    fn merge_later(
+        &self,
+        _: u64,
+        standing: &Standing,
+        method: MergeMethod,
+    ) -> Result<(), ForgeError> {
+        self.enable_auto_merge(standing, method)
+    }
+
+    fn enqueue(&self, standing: &Standing) -> Result<(), ForgeError> {
+        self.put_in_queue(standing)
+    }
+
+    fn bring_up_to_date(&self, number: u64, head: &str) -> Result<(), ForgeError> {
+        let path = self.path(&format!("/pulls/{number}/update-branch"));
+        let body = json!({"expected_head_sha": head});
+        let action = "bring a pull request up to date";
+        self.client.call(action, Method::Put, &path, Some(&body)).map(drop)
     }
 }

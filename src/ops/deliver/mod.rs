@@ -14,6 +14,11 @@ mod push;
 #[cfg(feature = "git")]
 mod template;
 
+#[cfg(feature = "forge")]
+pub use crate::forge::MergeMethod;
+#[cfg(feature = "forge")]
+pub(crate) use pull_request::base_tip;
+
 use std::ffi::OsString;
 
 use super::Context;
@@ -65,6 +70,18 @@ pub struct PullRequestOptions {
     pub reviewers: Vec<String>,
     /// `--assignee`.
     pub assignees: Vec<String>,
+    /// `--wait-merge` and `--merge`: the command ends when the base branch holds the change.
+    pub landing: Option<Landing>,
+}
+
+/// How a change comes from its pull request to the base branch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Landing {
+    /// `--merge`: this program merges as soon as that is allowed; else somebody has to.
+    pub merges: bool,
+    /// `--merge-method`; what the repository prefers where nothing is said.
+    #[cfg(feature = "forge")]
+    pub method: Option<MergeMethod>,
 }
 
 /// Brings `change` about in the overlays named and delivers it.

@@ -12,13 +12,12 @@ use super::local::Target;
 use crate::change::Change;
 use crate::error::{Error, Exit, codes};
 use crate::git::{
-    GitError, ObjectId, Pushed, Remade, Remote, Settings, TEMPORARY_REMOTE, TemporaryClone,
+    GitError, ObjectId, Pushed, Remade, Remote, Repository, Settings, TEMPORARY_REMOTE, TemporaryClone,
     advance_current_branch, branch_reference, move_branch, push_with_retry, short_name,
 };
-use crate::ops::change::Proven;
 use crate::ops::{Context, revision};
 use crate::plan::Note;
-use crate::report::change::{ChangeReport, Delivered};
+use crate::report::change::{ChangeReport, Delivered, OverlayReport};
 use crate::verify::Effect;
 
 /// Commits the edit on the branch as the remote has it, and pushes it.
@@ -31,7 +30,7 @@ pub(super) fn run(job: &Job<'_>) -> Result<ChangeReport, Error> {
     if let (Target::Current(branch), None) = (&target, local) {
         return Err(GitError::Unborn { branch: short_name(branch).to_owned() }.into());
     }
-    let name = remote_name(job, Some(target.branch()))?;
+    let name = remote_name(job.repository, job.delivery, Some(target.branch()))?;
     let remote = Remote::open(job.repository.git(), &name)?;
     let mut attempt = Attempt::new(job, &remote, &target, local);
     let pushed =
@@ -116,14 +115,18 @@ fn finish(
 }
 
 /// The remote that `--remote` names, else that of the branch or of the current one, else `origin`.
-pub(super) fn remote_name(job: &Job<'_>, branch: Option<&str>) -> Result<String, Error> {
-    if let Some(name) = &job.delivery.remote {
+pub(super) fn remote_name(
+    repository: &Repository,
+    delivery: &Delivery,
+    branch: Option<&str>,
+) -> Result<String, Error> {
+    if let Some(name) = &delivery.remote {
         return Ok(name.clone());
     }
-    let current = job.repository.current_branch()?;
+    let current = repository.current_branch()?;
     for branch in [branch, current.as_deref()].into_iter().flatten() {
         let configured =
-            job.repository.setting(&format!("branch.{}.remote", short_name(branch)))?;
+            repository.setting(&format!("branch.{}.remote", short_name(branch)))?;
         if let Some(name) = configured.filter(|name| name != ".") {
             return Ok(name);
         }
@@ -132,7 +135,7 @@ pub(super) fn remote_name(job: &Job<'_>, branch: Option<&str>) -> Result<String,
 }
 
 /// The fields that an edit changes, with their values before and after.
-type Values = BTreeMap<String, (Option<Json>, Option<Json>)>;
+pub(super) type Values = BTreeMap<String, (Option<Json>, Option<Json>)>;
 
 /// The edit, made on one head after another.
 struct Attempt<'a> {
@@ -171,7 +174,7 @@ impl<'a> Attempt<'a> {
     fn make(&mut self, head: Option<ObjectId>) -> Result<Remade, Error> {
         let base = self.base(head)?;
         let made = self.job.make(base)?;
-        let values = values_of(&made.proven);
+        let values = values_of(&made.proven.overlays);
         match &self.first {
             None => self.first = Some(values.clone()),
             Some(first) => require_same_before(first, &values, self.remote.shown())?,
@@ -242,9 +245,9 @@ impl<'a> Attempt<'a> {
     }
 }
 
-fn values_of(proven: &Proven) -> Values {
+pub(super) fn values_of(overlays: &[OverlayReport]) -> Values {
     let mut all = Values::new();
-    for overlay in &proven.overlays {
+    for overlay in overlays {
         let Effect { changes } = &overlay.effect;
         for change in changes {
             let resource = &change.resource;
@@ -264,7 +267,7 @@ fn replaced(job: &Job<'_>, base: ObjectId, values: &Values) -> Vec<Note> {
     let head = job.disk.and_then(|_| job.repository.resolve("HEAD").ok());
     let Some(head) = head.filter(|head| *head != base) else { return Vec::new() };
     let Ok(here) = job.prove(head) else { return Vec::new() };
-    let here = values_of(&here);
+    let here = values_of(&here.overlays);
     let differs = |(field, (before, _)): &(&String, &(Option<Json>, Option<Json>))| {
         here.get(*field).is_none_or(|(known, _)| known != before)
     };
@@ -280,7 +283,7 @@ fn shown(value: &Option<Json>) -> String {
 }
 
 /// Somebody else's new value is not written over: whoever asked for this one did not know of it.
-fn require_same_before(first: &Values, now: &Values, remote: &str) -> Result<(), Error> {
+pub(super) fn require_same_before(first: &Values, now: &Values, remote: &str) -> Result<(), Error> {
     for (field, (before, after)) in now {
         let Some((known, _)) = first.get(field) else { continue };
         if known != before {

@@ -3,6 +3,7 @@
 mod action;
 mod branches;
 mod gitea;
+mod landing;
 mod limits;
 mod opening;
 
@@ -153,10 +154,18 @@ impl Stage {
 
     /// A person's commit on a branch of the forge, which adds a line to a file.
     fn person(&self, branch: &str, file: &str, line: &str) -> String {
+        let shown = self
+            .lab
+            .try_git(&self.lab.path("hub/ops/deploy.git"), &["show", &format!("{branch}:{file}")]);
+        let old = if shown.status.success() { shown.stdout } else { Vec::new() };
+        let new = [old, format!("{line}\n").into_bytes()].concat();
+        self.replace(branch, file, &String::from_utf8(new).unwrap())
+    }
+
+    /// A person's commit on a branch of the forge, which gives a file this text.
+    fn replace(&self, branch: &str, file: &str, text: &str) -> String {
         self.lab.git("", &["clone", "-q", "-b", branch, "hub/ops/deploy.git", "person"]);
-        let path = format!("person/{file}");
-        let old = std::fs::read(self.lab.path(&path)).unwrap_or_default();
-        self.lab.write(&path, [old, format!("{line}\n").into_bytes()].concat());
+        self.lab.write(&format!("person/{file}"), text);
         self.lab.git("person", &["add", "-A"]);
         let author = ["-c", "user.name=Reviewer", "-c", "user.email=reviewer@example.test"];
         let mut command = Command::new("git");

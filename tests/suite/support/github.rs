@@ -1,6 +1,8 @@
 //! A GitHub on loopback: its REST API under `/api/v3` and its repositories over smart HTTP, from the same bare repositories. Each request
 //! and each answer is held to GitHub's published description; what is wrong with them is kept and fails the test.
 
+mod merging;
+
 use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -9,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_json::{Value as Json, json};
 
 use super::git_http::{Request, backend, base64, read_request};
+use super::graphql::GraphQl;
 use super::hub::{Hub, No, Pull};
 use super::openapi::{Description, Operation};
 
@@ -68,7 +71,9 @@ impl GitHub {
             former: None,
         }));
         let description = Arc::new(Description::load("fixtures/forge/github/openapi.json"));
-        let server = Server { root: root.to_owned(), port, state: Arc::clone(&state), description };
+        let schema = Arc::new(GraphQl::load("fixtures/forge/github/schema.graphql"));
+        let server =
+            Server { root: root.to_owned(), port, state: Arc::clone(&state), description, schema };
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let server = server.clone();
@@ -96,6 +101,11 @@ impl GitHub {
         let mut state = self.state();
         assert!(state.breaches.is_empty(), "{:#?}", state.breaches);
         std::mem::take(&mut state.calls)
+    }
+
+    /// How often a pull request was looked at.
+    pub(crate) fn looks(&self) -> usize {
+        self.state().calls.iter().filter(|call| call.path == "/graphql").count()
     }
 
     /// The calls that write, in short: `POST /pulls`.
@@ -135,6 +145,7 @@ struct Server {
     port: u16,
     state: Arc<Mutex<State>>,
     description: Arc<Description>,
+    schema: Arc<GraphQl>,
 }
 
 /// Status, headers, body.
@@ -166,6 +177,9 @@ impl Server {
         loop {
             let Ok(request) = read_request(&mut reader) else { return };
             let done = match request.target.strip_prefix("/api/v3") {
+                None if request.target == "/api/graphql" => {
+                    self.api(&request, "/graphql", &mut stream)
+                }
                 Some(target) => self.api(&request, target, &mut stream),
                 None => self.git(&request, &mut stream),
             };
@@ -222,6 +236,13 @@ impl Server {
         query: &str,
         body: &Json,
     ) -> Reply {
+        if path == "/graphql" {
+            let token = request.headers.get("authorization").map(String::as_str);
+            if token != Some(&format!("Bearer {TOKEN}")) {
+                return Reply::message(401, "Bad credentials");
+            }
+            return merging::answer(&self.schema, &mut state.hub, body, &mut state.breaches);
+        }
         let what = format!("{} {path}?{query}", request.method);
         let Some(operation) = self.description.operation(&request.method, path) else {
             state.breaches.push(format!("{what}: no such operation"));
@@ -440,6 +461,8 @@ impl View<'_> {
                 pull.title = body["title"].as_str().map_or(pull.title.clone(), str::to_owned);
                 pull.body = body["body"].as_str().map_or(pull.body.clone(), str::to_owned);
             }
+            ("PUT", "pulls", ["merge"]) => return self.merge(hub, number, body),
+            ("PUT", "pulls", ["update-branch"]) => return self.update_branch(hub, number, body),
             ("GET", "pulls", ["commits"]) => {
                 let commit = |id: &String, hub: &mut Hub| {
                     let mut out = self.operation.smallest_item(200);

@@ -16,6 +16,8 @@ pub(crate) mod gitea;
 #[cfg(feature = "forge")]
 pub(crate) mod github;
 #[cfg(feature = "forge")]
+pub(crate) mod graphql;
+#[cfg(feature = "forge")]
 pub(crate) mod hub;
 pub(crate) mod json_schema;
 #[cfg(all(feature = "http", feature = "cluster"))]

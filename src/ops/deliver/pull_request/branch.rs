@@ -37,6 +37,8 @@ pub(super) struct Landed {
     pub(super) pull_request: Option<PullRequest>,
     /// What was done to the branch.
     pub(super) arrival: Arrival,
+    /// Its newest commit; `None` where the base branch got the change meanwhile.
+    pub(super) head: Option<ObjectId>,
 }
 
 /// How a branch came to hold the edit.
@@ -62,6 +64,15 @@ impl Arrival {
     fn of(outcome: Outcome, commit: ObjectId, earlier: Vec<String>) -> Option<Self> {
         let ours = [earlier, vec![commit.to_string()]].concat();
         (outcome == Outcome::Landed).then_some(Self::Pushed { commit, ours })
+    }
+
+    /// The newest commit of the branch.
+    fn head(&self, seat: &Seat) -> Option<ObjectId> {
+        match (self, seat.start) {
+            (Self::Pushed { commit, .. }, _) => Some(*commit),
+            (Self::Stands { .. }, Start::Base(at)) => at,
+            (Self::Stands { .. }, Start::Branch(at)) => Some(at),
+        }
     }
 
     /// Whether something was pushed.
@@ -100,6 +111,11 @@ impl Line<'_> {
         short_name(&self.base)
     }
 
+    /// The names that its branch may have, in the order in which they are taken.
+    pub(super) fn branches(&self) -> impl Iterator<Item = String> + '_ {
+        (1..=MOST_BRANCHES).map(|number| nth_branch(&self.branch, number))
+    }
+
     /// The head of a pull request from `branch`.
     pub(super) fn head(&self, forge: &dyn Forge, branch: &str) -> Head {
         let repository = forge.site().head.clone();
@@ -123,20 +139,21 @@ impl Line<'_> {
     }
 
     /// Brings the edit, made on the base branch at `tip`, onto its branch at the remote; where somebody was faster, everything is
-    /// looked at again.
+    /// looked at again. An earlier commit of ours that does the same on an older base stays, unless it is to be made `afresh`.
     pub(super) fn land(
         &self,
         forge: &dyn Forge,
         key: &str,
-        made: Made,
-        tip: ObjectId,
+        (made, tip): (Made, ObjectId),
+        afresh: bool,
     ) -> Result<Landed, Error> {
         let (mut made, mut tip) = (made, tip);
         for _ in 0..MOST_TRIES {
             let seat = self.choose(forge, key, tip)?;
-            if let Some(arrival) = self.arrive(&made, &seat, tip)? {
+            if let Some(arrival) = self.arrive(&made, &seat, tip, afresh)? {
+                let head = made.commit.as_ref().and_then(|_| arrival.head(&seat));
                 let Seat { branch, pull_request, .. } = seat;
-                return Ok(Landed { branch, made, pull_request, arrival });
+                return Ok(Landed { branch, made, pull_request, arrival, head });
             }
             tip = self.base_tip()?;
             made = self.job.make(tip)?;
@@ -147,8 +164,7 @@ impl Line<'_> {
 
     /// The first of the names whose branch may be used, and how.
     fn choose(&self, forge: &dyn Forge, key: &str, tip: ObjectId) -> Result<Seat, Error> {
-        for number in 1..=MOST_BRANCHES {
-            let branch = nth_branch(&self.branch, number);
+        for branch in self.branches() {
             let pulls = forge.find(&self.head(forge, &branch), self.base_name())?;
             let at = self.fetch(&branch)?;
             let open = pulls.iter().find(|pull| pull.state == State::Open).cloned();
@@ -180,7 +196,7 @@ impl Line<'_> {
     }
 
     /// Whether git can tell here which commits the base branch has.
-    fn is_complete(&self) -> Result<bool, GitError> {
+    pub(super) fn is_complete(&self) -> Result<bool, GitError> {
         Ok(self.clone.is_none() && !self.job.repository.is_shallow()?)
     }
 
@@ -213,7 +229,13 @@ impl Line<'_> {
     }
 
     /// Makes the edit there and pushes it; `None` where somebody was faster.
-    fn arrive(&self, made: &Made, seat: &Seat, tip: ObjectId) -> Result<Option<Arrival>, Error> {
+    fn arrive(
+        &self,
+        made: &Made,
+        seat: &Seat,
+        tip: ObjectId,
+        afresh: bool,
+    ) -> Result<Option<Arrival>, Error> {
         let repository = self.job.repository;
         let ours = seat.ours.clone();
         let Some(built) = &made.commit else {
@@ -221,7 +243,7 @@ impl Line<'_> {
             return Ok(Some(Arrival::Stands { overlays: made.proven.overlays.clone(), ours }));
         };
         match seat.start {
-            Start::Base(Some(old)) if self.holds(built, tip, old)? => {
+            Start::Base(Some(old)) if !afresh && self.holds(built, tip, old)? => {
                 let overlays = self.job.prove(old)?.overlays;
                 Ok(Some(Arrival::Stands { overlays, ours }))
             }

@@ -6,20 +6,28 @@
 //! opened where nothing changes.
 
 mod branch;
+mod evidence;
+mod following;
 mod propose;
 mod scope;
 
-use super::PullRequestOptions;
-use super::job::{Job, report};
-use super::push::remote_name;
+use super::{Delivery, PullRequestOptions};
+use super::job::{Job, Made, report};
+use super::push::{Values, remote_name, values_of};
 use crate::error::{Error, codes};
-use crate::forge::{self, Forge, Kind, PullRequest, Wanted};
-use crate::git::{Remote, TemporaryClone, branch_reference, short_name};
+use crate::forge::{self, Forge, Kind, PullRequest, State, Wanted};
+use crate::git::{
+    GitError, ObjectId, Remote, Repository, TemporaryClone, branch_reference, short_name,
+};
 use crate::http::{Options, Proxies};
-use crate::report::change::{Action, ChangeReport, Delivered, Proposed};
+use crate::report::change::{
+    Action, ChangeReport, Delivered, Landed as LandedReport, ProposalState, Proposed,
+};
 use crate::report::pull_request::{Scope, find_marker};
 
 use branch::{Arrival, Landed, Line};
+use evidence::Evidence;
+use following::{DEFAULT_TIMEOUT, Following};
 use propose::Proposer;
 
 /// How long all requests to the forge may take together, where `--timeout` says nothing else.
@@ -30,7 +38,7 @@ const ALLOWED: std::time::Duration = std::time::Duration::from_secs(180);
 /// # Errors
 /// As for a push, and what the forge refuses before anything was pushed; afterwards the report has the error.
 pub(super) fn run(job: &Job<'_>, wanted: &PullRequestOptions) -> Result<ChangeReport, Error> {
-    let name = remote_name(job, None)?;
+    let name = remote_name(job.repository, job.delivery, None)?;
     let remote = Remote::open(job.repository.git(), &name)?;
     deliver(job, wanted, &remote, None)
 }
@@ -53,7 +61,7 @@ fn deliver(
     remote: &Remote<'_>,
     clone: Option<&TemporaryClone>,
 ) -> Result<ChangeReport, Error> {
-    let base = base_branch(job, remote, clone.is_some())?;
+    let base = base_branch(job.repository, job.delivery, remote, clone.is_some())?;
     let scope = scope::scope_of(job.change, &job.located);
     let key = scope::key_of(&scope, short_name(&base));
     let branch = match &job.delivery.branch {
@@ -69,21 +77,47 @@ fn deliver(
     plan.run()
 }
 
+/// The newest commit of the branch that a pull request of this delivery would go into: what is looked for in history is looked
+/// for there, and not in a checkout that may lag behind.
+///
+/// # Errors
+/// Where the remote or the branch is not there.
+pub(crate) fn base_tip(repository: &Repository, delivery: &Delivery) -> Result<ObjectId, Error> {
+    let remote = Remote::open(repository.git(), &remote_name(repository, delivery, None)?)?;
+    let base = base_branch(repository, delivery, &remote, false)?;
+    let missing =
+        || GitError::NoSuchReference { remote: remote.shown().to_owned(), reference: base.clone() };
+    Ok(remote.fetch_branch(repository, &base)?.ok_or_else(missing)?)
+}
+
 /// The branch that the pull request goes into, by its full name: `--base`, the upstream of the current branch at that
 /// remote, the remote's default branch.
-fn base_branch(job: &Job<'_>, remote: &Remote<'_>, no_clone: bool) -> Result<String, Error> {
-    if let Some(base) = &job.delivery.base {
-        return Ok(branch_reference(job.repository, base)?);
+fn base_branch(
+    repository: &Repository,
+    delivery: &Delivery,
+    remote: &Remote<'_>,
+    no_clone: bool,
+) -> Result<String, Error> {
+    if let Some(base) = &delivery.base {
+        return Ok(branch_reference(repository, base)?);
     }
-    if let (Some(current), false) = (job.repository.current_branch()?, no_clone) {
+    if let (Some(current), false) = (repository.current_branch()?, no_clone) {
         let key = |what: &str| format!("branch.{}.{what}", short_name(&current));
-        let at = job.repository.setting(&key("remote"))?;
-        let upstream = job.repository.setting(&key("merge"))?;
+        let at = repository.setting(&key("remote"))?;
+        let upstream = repository.setting(&key("merge"))?;
         if let Some(upstream) = upstream.filter(|_| at.as_deref() == Some(remote.shown())) {
             return Ok(upstream);
         }
     }
     Ok(remote.default_branch()?)
+}
+
+impl Round {
+    fn into_report(self) -> ChangeReport {
+        match self {
+            Self::Holds { report, .. } | Self::Proposed { report, .. } => *report,
+        }
+    }
 }
 
 /// One edit on its way to a pull request.
@@ -94,27 +128,141 @@ struct Request<'a> {
     key: String,
 }
 
+/// What one round of making and proposing the edit came to.
+enum Round {
+    /// The base branch, at this commit, holds the change.
+    Holds { report: Box<ChangeReport>, tip: ObjectId },
+    /// A pull request carries it.
+    Proposed {
+        report: Box<ChangeReport>,
+        evidence: Evidence,
+        /// The newest commit of its branch.
+        head: Option<ObjectId>,
+    },
+}
+
+/// What may stop an edit that was made, before anything is pushed: it gets the fields with their values before and after.
+type Guard<'a> = &'a dyn Fn(&Values) -> Result<(), Error>;
+
 impl Request<'_> {
     fn run(&self) -> Result<ChangeReport, Error> {
-        let line = self.line;
-        let tip = line.base_tip()?;
-        let made = line.job.make(tip)?;
+        let tip = self.line.base_tip()?;
+        let made = self.line.job.make(tip)?;
         if made.commit.is_none() {
-            let pull_request = self.close_obsolete();
-            let delivered = Delivered { pull_request, ..Delivered::default() };
-            return Ok(report(made, &line.branch, delivered));
+            let report = self.without_edit(made);
+            return match self.wanted.landing {
+                None => Ok(report),
+                Some(_) => Ok(self.landed_before(report, tip)),
+            };
         }
         let forge = self.open_forge()?;
-        let proposer = Proposer {
-            line,
-            forge: &*forge,
-            wanted: self.wanted,
-            scope: &self.scope,
-            key: &self.key,
-        };
+        let round = self.propose(&*forge, (made, tip), false)?;
+        let Some(landing) = self.wanted.landing else { return Ok(round.into_report()) };
+        match round {
+            Round::Holds { report, tip } => Ok(self.landed_before(*report, tip)),
+            Round::Proposed { report, .. } if report.delivered.error.is_some() => Ok(*report),
+            Round::Proposed { report, evidence, head } => {
+                let start = (*report, evidence, head);
+                Ok(Following::new(self, &*forge, landing, start).run())
+            }
+        }
+    }
+
+    /// Makes the edit on the base branch as it is now, and brings its pull request up to date; `afresh` even where the one there
+    /// does the same.
+    fn round(&self, forge: &dyn Forge, afresh: bool, guard: Guard<'_>) -> Result<Round, Error> {
+        let tip = self.line.base_tip()?;
+        let made = self.line.job.make(tip)?;
+        guard(&values_of(&made.proven.overlays))?;
+        if made.commit.is_none() {
+            let report = Box::new(report(made, &self.line.branch, Delivered::default()));
+            return Ok(Round::Holds { report, tip });
+        }
+        let round = self.propose(forge, (made, tip), afresh)?;
+        match round {
+            Round::Proposed { mut report, .. } if report.delivered.error.is_some() => {
+                let unknown = || Error::new(codes::INTERNAL, "internal error: no error");
+                Err(report.delivered.error.take().unwrap_or_else(unknown))
+            }
+            round => Ok(round),
+        }
+    }
+
+    fn propose(
+        &self,
+        forge: &dyn Forge,
+        (made, tip): (Made, ObjectId),
+        afresh: bool,
+    ) -> Result<Round, Error> {
+        let line = self.line;
+        let proposer =
+            Proposer { line, forge, wanted: self.wanted, scope: &self.scope, key: &self.key };
         proposer.prepare(&made)?;
-        let landed = line.land(&*forge, &self.key, made, tip)?;
-        Ok(self.finish(&proposer, landed))
+        let landed = line.land(forge, &self.key, (made, tip), afresh)?;
+        let evidence = Evidence { overlays: landed.made.proven.overlays.clone(), since: tip };
+        let (head, holds) = (landed.head, landed.made.commit.is_none());
+        let report = Box::new(self.finish(&proposer, landed));
+        Ok(match holds {
+            true => Round::Holds { report, tip: line.base_tip()? },
+            false => Round::Proposed { report, evidence, head },
+        })
+    }
+
+    /// The report where the base branch holds the change already.
+    fn without_edit(&self, made: Made) -> ChangeReport {
+        let pull_request = self.close_obsolete();
+        let delivered = Delivered { pull_request, ..Delivered::default() };
+        report(made, &self.line.branch, delivered)
+    }
+
+    /// The base branch, at `tip`, holds the change: the commit that brought it is that of the pull request which was merged, where
+    /// there is one, else the newest.
+    fn landed_before(&self, mut report: ChangeReport, tip: ObjectId) -> ChangeReport {
+        let line = self.line;
+        let merged = self.find_merged();
+        let evidence = Evidence { overlays: Vec::new(), since: tip };
+        let named = merged.as_ref().and_then(|pull| pull.merge_commit.clone());
+        let found = evidence.find_landed(line, named.as_deref(), tip).ok().flatten();
+        let commit = found.unwrap_or(tip).to_string();
+        if report.delivered.pull_request.is_none() {
+            report.delivered.pull_request = merged.map(|pull| {
+                let is_same = pull.merge_commit.as_ref() == Some(&commit);
+                Proposed { merge_commit: is_same.then(|| commit.clone()), ..pull }
+            });
+        }
+        let branch = line.base_name().to_owned();
+        report.delivered.landed = Some(LandedReport { branch, commit });
+        report
+    }
+
+    /// The newest merged pull request of ours. One that cannot be looked for is no failure: the base branch holds the change.
+    fn find_merged(&self) -> Option<Proposed> {
+        let forge = self.open_forge().ok()?;
+        let line = self.line;
+        let mut newest: Option<PullRequest> = None;
+        for branch in line.branches() {
+            let found = forge.find(&line.head(&*forge, &branch), line.base_name()).ok()?;
+            if found.is_empty() {
+                break;
+            }
+            let ours = found.into_iter().filter(|pull| {
+                find_marker(&pull.body).is_some_and(|marker| marker.key == self.key)
+                    && matches!(pull.state, State::Merged { .. })
+            });
+            newest = ours.chain(newest).max_by_key(|pull| pull.number);
+        }
+        let pull = newest?;
+        let State::Merged { commit } = pull.state else { return None };
+        Some(Proposed {
+            number: pull.number,
+            url: pull.url,
+            action: Action::Unchanged,
+            base: pull.base_branch,
+            supersedes: Vec::new(),
+            state: ProposalState::Merged,
+            merge_commit: commit,
+            acted: false,
+        })
     }
 
     fn open_forge(&self) -> Result<Box<dyn Forge>, Error> {
@@ -134,7 +282,12 @@ impl Request<'_> {
         })?;
         let proxies = Proxies::from_variables(&context.environment.variables);
         let options = Options { proxies, ..Options::default() };
-        Ok(forge::open(site, context.allowed_time().unwrap_or(ALLOWED), &options)?)
+        let allowed = match (context.allowed_time(), self.wanted.landing) {
+            (given, None) => given.unwrap_or(ALLOWED),
+            // Proposing comes first, and the last look goes beyond the end.
+            (given, Some(_)) => given.unwrap_or(DEFAULT_TIMEOUT).saturating_add(ALLOWED),
+        };
+        Ok(forge::open(site, allowed, &options)?)
     }
 
     fn finish(&self, proposer: &Proposer<'_>, landed: Landed) -> ChangeReport {
@@ -188,6 +341,9 @@ impl Request<'_> {
             action: Action::Closed,
             base: base.to_owned(),
             supersedes: Vec::new(),
+            state: ProposalState::Closed,
+            merge_commit: None,
+            acted: false,
         })
     }
 }

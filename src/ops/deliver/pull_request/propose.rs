@@ -9,7 +9,7 @@ use crate::ops::deliver::PullRequestOptions;
 use crate::ops::deliver::job::Made;
 use crate::ops::deliver::message;
 use crate::plan::Note;
-use crate::report::change::{Action, Proposed};
+use crate::report::change::{Action, ProposalState, Proposed};
 use crate::report::pull_request::{
     Marker, Proposal, Scope, TemplateError, body, find_marker, replace_region,
 };
@@ -63,6 +63,9 @@ impl Proposer<'_> {
             action,
             base: self.line.base_name().to_owned(),
             supersedes,
+            state: ProposalState::Open,
+            merge_commit: None,
+            acted: false,
         };
         Ok((Some(proposed), notes))
     }
