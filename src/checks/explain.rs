@@ -18,6 +18,7 @@ pub fn explanation(id: &str) -> Option<&'static str> {
 pub fn summary(id: &str) -> &'static str {
     let text = explanation(id).unwrap_or_default();
     let text = text.split_once(" · ").map_or(text, |(_, text)| text);
-    let end = text.find(". ").or_else(|| text.find(".\n")).map_or(text.len(), |at| at + 1);
+    let ends = [". ", ".\n"].into_iter().filter_map(|end| text.find(end));
+    let end = ends.min().map_or(text.len(), |at| at + 1);
     &text[..end]
 }

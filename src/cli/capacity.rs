@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::options::SeveralOverlays;
+use super::options::{OutputFormat, SeveralOverlays};
 use crate::capacity::amounts::Amounts;
 use crate::capacity::node::{NodeKind, quantity};
 use crate::capacity::quota::Quota;
@@ -32,14 +32,15 @@ pub(crate) struct CapacityArgs {
 }
 
 impl CapacityArgs {
-    /// The request.
-    pub(crate) fn to_request(&self) -> CapacityRequest {
+    /// The request; `output` decides the form.
+    pub(crate) fn to_request(&self, output: OutputFormat) -> CapacityRequest {
         CapacityRequest {
             overlays: self.overlays.all(),
             nodes: self.nodes.clone(),
             daemons: self.daemons,
             floor: usize::from(self.floor),
             quotas: self.quotas.clone(),
+            wants_page: output.is_page(),
         }
     }
 }

@@ -74,14 +74,20 @@ impl CheckArgs {
                 FailOn::Never => None,
             },
             new_since: self.new_since.clone(),
-            budgets: self.namespace.as_ref().map(|name| match &**name {
-                "" => Namespaces::All,
-                name => Namespaces::One(name.to_owned()),
-            }),
+            budgets: self.budgets(output),
             node_drain: self.node_drain,
             nodes: self.nodes,
             node_size: self.node_size,
             form: form_of(output),
+        }
+    }
+
+    /// Whose budgets are listed; a page always has them.
+    fn budgets(&self, output: OutputFormat) -> Option<Namespaces> {
+        match self.namespace.as_deref() {
+            Some("") => Some(Namespaces::All),
+            Some(name) => Some(Namespaces::One(name.to_owned())),
+            None => output.is_page().then_some(Namespaces::All),
         }
     }
 }
@@ -93,6 +99,8 @@ fn form_of(output: OutputFormat) -> Option<CheckForm> {
         OutputFormat::Github => Some(CheckForm::Github),
         OutputFormat::Junit => Some(CheckForm::Junit),
         OutputFormat::Markdown => Some(CheckForm::Markdown),
+        #[cfg(feature = "templates")]
+        OutputFormat::Html => Some(CheckForm::Html),
     }
 }
 

@@ -6,6 +6,7 @@ use super::options::{OutputFormat, SeveralOverlays};
 use crate::error::{Error, codes};
 use crate::kustomize::ResourceName;
 use crate::ops::history::{FieldFilter, Filter, HistoryRequest, Parents};
+use crate::report::history::HistoryForm;
 
 /// List the commits that changed what overlays render, newest first, each with its effect in one line.
 #[derive(Clone, Debug, Args)]
@@ -56,7 +57,12 @@ impl HistoryArgs {
             filter: Filter { images: self.images.clone(), fields },
             most: self.most,
             parents: if self.full { Parents::All } else { Parents::First },
-            wants_markdown: output == OutputFormat::Markdown,
+            form: match output {
+                OutputFormat::Markdown => Some(HistoryForm::Markdown),
+                #[cfg(feature = "templates")]
+                OutputFormat::Html => Some(HistoryForm::Html),
+                _ => None,
+            },
         })
     }
 }

@@ -158,7 +158,7 @@ impl Command {
         self.require_form(output)?;
         match self {
             Self::Check(args) => ops::check::run(context, &args.to_request(output)),
-            Self::Capacity(args) => ops::capacity::run(context, &args.to_request()),
+            Self::Capacity(args) => ops::capacity::run(context, &args.to_request(output)),
             Self::List(args) => ops::list::run(context, &args.directories()),
             Self::Images(args) => args.run(context),
             Self::Show(args) => ops::show::run(context, &args.to_request()),
@@ -217,11 +217,15 @@ impl Command {
         delivery.override_hold
     }
 
-    /// The forms for machines other than JSON are those of `check`; comparisons have Markdown.
+    /// The forms for machines other than JSON are those of `check`; comparisons have Markdown, and
+    /// what is better looked at has a page.
     fn require_form(&self, output: OutputFormat) -> Result<(), Error> {
         let has_form = match (self, output) {
             (_, OutputFormat::Human | OutputFormat::Json) | (Self::Check(_), _) => true,
             (Self::Verify(_), form) => form == OutputFormat::Markdown,
+            (Self::Capacity(_), form) => form.is_page(),
+            #[cfg(feature = "git")]
+            (Self::History(_), form) if form.is_page() => true,
             #[cfg(feature = "git")]
             (Self::Diff(_) | Self::Affected(_) | Self::History(_), form) => {
                 form == OutputFormat::Markdown

@@ -137,6 +137,19 @@ pub(crate) enum OutputFormat {
     Junit,
     /// Markdown.
     Markdown,
+    /// A page of HTML that stands by itself.
+    #[cfg(feature = "templates")]
+    Html,
+}
+
+impl OutputFormat {
+    /// Whether a page of HTML is wanted.
+    pub(crate) fn is_page(self) -> bool {
+        #[cfg(feature = "templates")]
+        return self == Self::Html;
+        #[cfg(not(feature = "templates"))]
+        return false;
+    }
 }
 
 impl From<OutputFormat> for Format {

@@ -27,6 +27,8 @@ pub struct CapacityRequest {
     pub floor: usize,
     /// What the provider grants.
     pub quotas: Vec<Quota>,
+    /// Whether the result is wanted as a page.
+    pub wants_page: bool,
 }
 
 /// Sizes each kind of node for all overlays together.
@@ -51,7 +53,13 @@ pub fn run(context: &Context, request: &CapacityRequest) -> Result<Report, Error
     notes.append(&mut demand.notes);
     let offers = request.nodes.iter().map(|kind| offer(kind, &demand, request)).collect();
     let capacity = Capacity { overlays, demand, offers, notes };
-    Ok(Report::unchanged("capacity", capacity.to_json(), capacity.to_text()))
+    #[cfg_attr(not(feature = "templates"), allow(unused_mut))]
+    let mut report = Report::unchanged("capacity", capacity.to_json(), capacity.to_text());
+    #[cfg(feature = "templates")]
+    if request.wants_page {
+        report.data = Some(capacity.to_page()?);
+    }
+    Ok(report)
 }
 
 fn offer(kind: &NodeKind, demand: &Demand, request: &CapacityRequest) -> Offer {

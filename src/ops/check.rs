@@ -75,7 +75,7 @@ pub fn run(context: &Context, request: &CheckRequest) -> Result<Report, Error> {
     }
     let budgets = request.budgets.as_ref().map(|which| list_budgets(which, &views, &settings));
     let report = CheckReport { overlays, budgets, fail_on: request.fail_on };
-    Ok(report.into_report(request.form))
+    report.into_report(request.form)
 }
 
 /// What the repository decides, and the flags over it.

@@ -21,7 +21,9 @@ use crate::discover::shown_directory;
 use crate::error::Error;
 use crate::git::{self, ObjectId, Repository, Walk, Walked};
 use crate::report::Report;
-use crate::report::history::{End, Entry, Moved, OverlayHistory, Status, history_report};
+use crate::report::history::{
+    End, Entry, HistoryForm, Moved, OverlayHistory, Status, history_report,
+};
 
 pub use crate::git::Parents;
 pub use filter::{FieldFilter, Filter};
@@ -42,8 +44,8 @@ pub struct HistoryRequest {
     pub most: Option<usize>,
     /// Which commits are looked at.
     pub parents: Parents,
-    /// Whether the result is wanted as Markdown.
-    pub wants_markdown: bool,
+    /// The form of the result where it is neither for people nor JSON.
+    pub form: Option<HistoryForm>,
 }
 
 /// Lists the commits for every overlay named.
@@ -57,7 +59,7 @@ pub fn run(context: &Context, request: &HistoryRequest) -> Result<Report, Error>
     let directories = locate(context, &repository, tip, &request.overlays)?;
     let look = Look { context, repository: &repository, tip, past, request };
     let histories = context.for_each_of(&directories, |directory| look.history(directory))?;
-    Ok(history_report(&histories, request.wants_markdown))
+    history_report(&histories, request.form)
 }
 
 /// The directories that `typed` names at `tip`; one that is gone there is taken as it is typed.

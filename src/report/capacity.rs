@@ -1,5 +1,8 @@
 //! The result of `overlay capacity`.
 
+#[cfg(feature = "templates")]
+mod page;
+
 use serde_json::{Value as Json, json};
 
 use super::{Style, Text};
@@ -37,6 +40,15 @@ pub struct Capacity {
 }
 
 impl Capacity {
+    /// A page that stands by itself.
+    ///
+    /// # Errors
+    /// Where it cannot be made, which is a fault of the program.
+    #[cfg(feature = "templates")]
+    pub fn to_page(&self) -> Result<Vec<u8>, crate::error::Error> {
+        page::to_page(self)
+    }
+
     /// The `result` of the JSON form: memory in MiB, processors in thousandths of a core.
     pub fn to_json(&self) -> Json {
         let (pods, asked) = self.demand.total();
@@ -114,11 +126,16 @@ impl Offer {
             "allocatable": amounts(self.kind.allocatable().times(count)),
             "usable": amounts(self.usable.times(count)),
         });
-        if let Some(price) = self.kind.price {
-            #[allow(clippy::cast_precision_loss, reason = "a number of nodes")]
-            let cost = price * count as f64;
+        if let Some(cost) = self.cost() {
             node["cost"] = json!(rounded(cost));
         }
+    }
+
+    /// What so many nodes cost, where the price is told.
+    #[allow(clippy::cast_precision_loss, reason = "a number of nodes")]
+    fn cost(&self) -> Option<f64> {
+        let nodes = self.sized.as_ref().ok()?.nodes;
+        self.kind.price.map(|price| price * nodes as f64)
     }
 
     fn to_text(&self) -> Text {
@@ -139,9 +156,7 @@ impl Offer {
                 let s = if nodes == 1 { "" } else { "s" };
                 text.push(Style::Added, format!("  {nodes} node{s}"))
                     .line(format!(": {}", reason(sized)));
-                if let Some(price) = kind.price {
-                    #[allow(clippy::cast_precision_loss, reason = "a number of nodes")]
-                    let cost = price * nodes as f64;
+                if let Some(cost) = self.cost() {
                     text.line(format!("  cost: {cost:.2}"));
                 }
             }

@@ -12,6 +12,8 @@ use crate::error::{Error, codes};
 mod github;
 mod junit;
 mod markdown;
+#[cfg(feature = "templates")]
+mod page;
 mod sarif;
 
 /// The form of the result where it is neither for people nor JSON.
@@ -25,6 +27,9 @@ pub enum CheckForm {
     Junit,
     /// Markdown, for a comment.
     Markdown,
+    /// A page that stands by itself.
+    #[cfg(feature = "templates")]
+    Html,
 }
 
 /// What was found in one overlay.
@@ -64,20 +69,26 @@ impl CheckedOverlay {
 
 impl CheckReport {
     /// The report of the command, in `form`, or for people and as JSON.
-    #[must_use]
-    pub fn into_report(self, form: Option<CheckForm>) -> Report {
+    ///
+    /// # Errors
+    /// Where a page cannot be made, which is a fault of the program.
+    pub fn into_report(self, form: Option<CheckForm>) -> Result<Report, Error> {
         let mut report = Report::unchanged("check", self.to_json(), self.to_text());
         report.error = self.error();
-        report.data = form.map(|form| {
-            let text = match form {
-                CheckForm::Sarif => sarif::to_sarif(&self),
-                CheckForm::Github => github::to_annotations(&self),
-                CheckForm::Junit => junit::to_junit(&self),
-                CheckForm::Markdown => markdown::to_markdown(&self),
-            };
-            text.into_bytes()
-        });
-        report
+        report.data = form.map(|form| self.to_form(form)).transpose()?;
+        Ok(report)
+    }
+
+    fn to_form(&self, form: CheckForm) -> Result<Vec<u8>, Error> {
+        let text = match form {
+            CheckForm::Sarif => sarif::to_sarif(self),
+            CheckForm::Github => github::to_annotations(self),
+            CheckForm::Junit => junit::to_junit(self),
+            CheckForm::Markdown => markdown::to_markdown(self),
+            #[cfg(feature = "templates")]
+            CheckForm::Html => return page::to_page(self),
+        };
+        Ok(text.into_bytes())
     }
 
     /// Every finding with its overlay.

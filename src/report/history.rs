@@ -1,6 +1,10 @@
 //! The result of `overlay history`: for people a line a commit, as JSON and as Markdown.
 
 mod line;
+#[cfg(feature = "templates")]
+mod page;
+#[cfg(feature = "templates")]
+mod timeline;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -9,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{Report, Style, Text, escape_control};
+use crate::error::Error;
 use crate::kustomize::ResourceId;
 use crate::verify::FieldChange;
 
@@ -192,20 +197,40 @@ pub struct ImageMove {
     pub by: Vec<String>,
 }
 
-/// The report of the command; as Markdown on standard output where that is wanted.
-#[must_use]
-pub fn history_report(histories: &[OverlayHistory], wants_markdown: bool) -> Report {
+/// The form of the result where it is neither for people nor JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryForm {
+    /// Markdown, for a comment.
+    Markdown,
+    /// A page that stands by itself.
+    #[cfg(feature = "templates")]
+    Html,
+}
+
+/// The report of the command, in `form`, or for people and as JSON.
+///
+/// # Errors
+/// Where a page cannot be made, which is a fault of the program.
+pub fn history_report(
+    histories: &[OverlayHistory],
+    form: Option<HistoryForm>,
+) -> Result<Report, Error> {
     let overlays: Vec<Json> = histories.iter().map(to_json).collect();
     let mut text = Text::default();
     histories.iter().for_each(|history| push_text(history, &mut text));
     let mut report = Report::unchanged("history", json!({ "overlays": overlays }), text);
-    report.data = wants_markdown.then(|| to_markdown(histories).into_bytes());
+    report.data = match form {
+        None => None,
+        Some(HistoryForm::Markdown) => Some(to_markdown(histories).into_bytes()),
+        #[cfg(feature = "templates")]
+        Some(HistoryForm::Html) => Some(page::to_page(histories)?),
+    };
     for history in histories.iter().filter(|history| history.end == End::Shallow) {
         let message =
             "the clone is shallow: what is before is not here; `git fetch --unshallow` brings it";
         report.notes.warning(&format!("{}: {message}", history.path));
     }
-    report
+    Ok(report)
 }
 
 fn to_json(history: &OverlayHistory) -> Json {

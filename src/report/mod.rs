@@ -15,6 +15,8 @@ pub mod list;
 #[cfg(feature = "git")]
 pub mod lock;
 pub mod look;
+#[cfg(feature = "templates")]
+mod page;
 #[cfg(feature = "forge")]
 pub mod pull_request;
 mod text;

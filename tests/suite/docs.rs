@@ -61,10 +61,13 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
+/// The page whose commands need a forge: `pull_request::walk` runs them.
+const WALK: &str = "docs/walk.md";
+
 #[test]
 fn examples_print_what_the_pages_say() {
     let mut commands = 0;
-    for path in pages() {
+    for path in pages().into_iter().filter(|path| path != Path::new(WALK)) {
         let page = fs::read_to_string(&path).unwrap();
         let repo = TestRepo::from_folder(Path::new(FIXTURE));
         let (now, count) = printed(&page, &repo);

@@ -17,6 +17,8 @@ mod cli;
 mod cluster;
 #[cfg(feature = "git")]
 mod compare;
+#[cfg(all(feature = "forge", feature = "registry"))]
+mod compatibility;
 mod corpus;
 #[cfg(feature = "git")]
 mod deliver;
@@ -40,11 +42,15 @@ mod history;
 mod http;
 #[cfg(feature = "git")]
 mod lock;
+#[cfg(all(unix, feature = "git", feature = "http", feature = "templates"))]
+mod pages;
 #[cfg(feature = "forge")]
 mod pull_request;
 mod reference;
 #[cfg(all(feature = "registry", feature = "git"))]
 mod registry;
+#[cfg(unix)]
+mod release;
 #[cfg(feature = "git")]
 mod remote_bases;
 #[cfg(feature = "git")]

@@ -6,6 +6,7 @@ mod gitea;
 mod landing;
 mod limits;
 mod opening;
+mod walk;
 
 use std::process::{Command, Output};
 

@@ -5,6 +5,8 @@
 
 #[cfg(feature = "argocd")]
 pub(crate) mod argocd_schema;
+#[cfg(all(unix, feature = "git", feature = "http", feature = "templates"))]
+pub(crate) mod browser;
 #[cfg(feature = "http")]
 pub(crate) mod certificates;
 #[cfg(feature = "git")]
