@@ -243,7 +243,6 @@ mod tests {
         assert_eq!(
             pieces("**Why.** Use\n`a*b` **now**"),
             [
-                piece("plain", "warning* · A\n"),
                 piece("strong", "Why."),
                 piece("plain", " Use "),
                 piece("code", "a*b"),

@@ -12,6 +12,10 @@ const FIXTURE: &str = "fixtures/overlays/lattice";
 /// What the page calls the forge.
 const SHOWN: &str = "https://forge.example";
 
+/// When all commits are made, so that their names are the same each time.
+const DATES: [(&str, &str); 2] =
+    [("GIT_AUTHOR_DATE", "2024-05-02T10:00:00Z"), ("GIT_COMMITTER_DATE", "2024-05-02T10:00:00Z")];
+
 /// One shell that goes through the page.
 struct Walker {
     stage: Stage,
@@ -23,7 +27,11 @@ impl Walker {
         let lab = Lab::new();
         lab.init("plain", &[]);
         copy(Path::new(FIXTURE), &lab.path("plain"));
-        lab.commit_all("plain", "start");
+        lab.git("plain", &["add", "-A", "-f"]);
+        let mut commit = Command::new("git");
+        commit.args(["commit", "-q", "-m", "start"]).current_dir(lab.path("plain"));
+        commit.env_clear().envs(lab.environment()).envs(DATES);
+        assert!(commit.status().unwrap().success());
         let stage = Stage::of(lab);
         fs::create_dir(stage.lab.path("bin")).unwrap();
         stage.lab.link("bin/overlay", env!("CARGO_BIN_EXE_overlay"));
@@ -45,8 +53,7 @@ impl Walker {
         let mut bash = Command::new("bash");
         bash.args(["-c", &format!("{command} 2>&1")]).current_dir(&self.directory);
         bash.env_clear().envs(self.stage.lab.environment()).env("PATH", path);
-        bash.env("GIT_AUTHOR_DATE", "2024-05-02T10:00:00Z");
-        bash.env("GIT_COMMITTER_DATE", "2024-05-02T10:00:00Z");
+        bash.envs(DATES);
         bash.env("OVERLAY_CACHE_DIR", self.stage.lab.path("cache"));
         bash.env("GITHUB_TOKEN", TOKEN).env("GITHUB_API_URL", self.stage.github.api());
         let output = bash.output().unwrap();
