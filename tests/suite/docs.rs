@@ -107,6 +107,17 @@ fn walk(dir: &Path) -> Vec<PathBuf> {
     entries.flat_map(|p| if p.is_dir() { walk(&p) } else { vec![p] }).collect()
 }
 
+/// The index of the book leads to every page and every schema.
+#[test]
+fn the_book_lists_every_page() {
+    let index = fs::read_to_string("docs/README.md").unwrap();
+    for entry in fs::read_dir("docs").unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let is_listed = name == "README.md" || index.contains(&format!("]({name})"));
+        assert!(is_listed, "docs/README.md does not lead to {name}");
+    }
+}
+
 /// Every relative link of the pages leads to a file of the repository.
 #[test]
 fn links_lead_somewhere() {
