@@ -124,11 +124,22 @@ pub fn is_rfc_3339(text: &str) -> bool {
         .map_or(zone, |rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
     shape(time, "0000-00-00T00:00:00")
         && within(5, 1, 12)
-        && within(8, 1, 31)
+        && within(8, 1, days_of_month(text))
         && within(11, 0, 23)
         && within(14, 0, 59)
         && within(17, 0, 60)
         && (fraction == "Z" || shape(fraction, "+00:00") || shape(fraction, "-00:00"))
+}
+
+/// How many days the month of a date has (RFC 3339, 5.7).
+fn days_of_month(text: &str) -> u32 {
+    let number = |from: usize, to: usize| text.get(from..to).and_then(|t| t.parse::<u32>().ok());
+    match (number(0, 4), number(5, 7)) {
+        (_, Some(4 | 6 | 9 | 11)) => 30,
+        (Some(year), Some(2)) if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        (_, Some(2)) => 28,
+        _ => 31,
+    }
 }
 
 /// The seconds since 1970 of a date and time as RFC 3339 writes it; fractions of a second are cut off.
@@ -220,6 +231,7 @@ mod tests {
             (0, "1970-01-01T00:00:00Z"),
             (951_782_399, "2000-02-28T23:59:59Z"),
             (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_709_164_800, "2024-02-29T00:00:00Z"),
             (1_700_000_000, "2023-11-14T22:13:20Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
         ] {
@@ -237,6 +249,9 @@ mod tests {
             "2026-01-31 10:00:00Z",
             "2026-13-01T00:00:00Z",
             "2026-01-31T10:00:00",
+            "2026-02-29T10:00:00Z",
+            "2026-04-31T10:00:00Z",
+            "2100-02-29T10:00:00Z",
         ] {
             assert!(!is_rfc_3339(wrong), "{wrong}");
         }

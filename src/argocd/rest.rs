@@ -38,6 +38,7 @@ pub struct Rest {
     client: Client,
     base: Address,
     token: Option<Secret>,
+    end: Option<Deadline>,
 }
 
 /// Where the API server is, as the user names it.
@@ -71,7 +72,17 @@ impl Rest {
     /// The API server at `base`.
     #[must_use]
     pub fn new(options: &Options, base: Address, token: Option<Secret>) -> Self {
-        Self { client: Client::new(options), base, token }
+        Self { client: Client::new(options), base, token, end: None }
+    }
+
+    /// Waits for no answer beyond `end`, when the caller has given up.
+    #[must_use]
+    pub fn until(self, end: Deadline) -> Self {
+        Self { end: Some(end), ..self }
+    }
+
+    fn allowed(&self, time: Duration) -> Deadline {
+        self.end.map_or_else(|| Deadline::after(time), |end| end.sooner(time))
     }
 
     fn request(&self, method: Method, segments: &[&str]) -> Request {
@@ -101,7 +112,7 @@ impl Rest {
 
     fn send(&self, request: &Request) -> Result<Response, Trouble> {
         let retry = Retry { attempts: 3, ..Retry::default() };
-        let response = self.client.send_patiently(request, Deadline::after(ANSWER_TIME), &retry);
+        let response = self.client.send_patiently(request, self.allowed(ANSWER_TIME), &retry);
         let response = response.map_err(|error| of_http(&error))?;
         match response.is_success() {
             true => Ok(response),
@@ -160,7 +171,7 @@ impl ArgoCd for Rest {
         let kind = if request.is_hard { "hard" } else { "normal" };
         // The server asks for hydration by itself where there is a hydrator.
         let request = with_parameters(self.about(app, &[]), &[("refresh", kind)]);
-        match self.client.send(&request, Deadline::after(REFRESH_TIME)) {
+        match self.client.send(&request, self.allowed(REFRESH_TIME)) {
             Ok(response) if response.is_success() => Ok(()),
             Ok(response) => Err(answer::trouble(&response)),
             Err(HttpError::TimedOut { .. }) => Ok(()),
@@ -235,7 +246,7 @@ impl ArgoCd for Rest {
                 ("project", app.project.as_deref().unwrap_or_default()),
             ],
         );
-        let opened = self.client.open(&request, Deadline::after(STREAM_TIME), STREAM_SILENCE);
+        let opened = self.client.open(&request, self.allowed(STREAM_TIME), STREAM_SILENCE);
         let mut stream = opened.map_err(|error| of_http(&error))?;
         if !(200..300).contains(&stream.status) {
             return Err(Trouble::NotServed { what: "a stream of changes".to_owned() });

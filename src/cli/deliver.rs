@@ -66,6 +66,9 @@ impl DeliveryArgs {
     /// # Errors
     /// Where something is said of a commit that is not asked for.
     pub(crate) fn to_delivery(&self) -> Result<Option<Delivery>, Error> {
+        if self.message.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            return Err(Error::new(codes::USAGE, "--message is empty"));
+        }
         let pull_request = self.to_pull_request()?;
         if !self.commit && !self.push && self.branch.is_none() && pull_request.is_none() {
             return self.require_nothing_said().map(|()| None);

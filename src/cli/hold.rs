@@ -82,9 +82,13 @@ impl HoldArgs {
     }
 }
 
-fn filled(option: &str, text: &str) -> Result<String, Error> {
+/// The text of an option that stands on one line.
+///
+/// # Errors
+/// One that is empty, or has control characters.
+pub(super) fn filled(option: &str, text: &str) -> Result<String, Error> {
     let text = text.trim();
-    if text.is_empty() || text.contains(['\n', '\r']) {
+    if text.is_empty() || text.contains(char::is_control) {
         return Err(usage(format!("{option} wants one line of text")));
     }
     Ok(text.to_owned())

@@ -3,6 +3,7 @@
 use clap::{ArgGroup, Args};
 
 use super::deliver::DeliveryArgs;
+use super::hold::filled;
 use super::options::{SeveralOverlays, TypedDuration};
 #[cfg(feature = "registry")]
 use super::resolution::RegistryArgs;
@@ -103,6 +104,10 @@ impl RevertArgs {
             (None, Some(steps)) => Back::Steps(steps),
             (None, None) => Back::Steps(1),
         };
+        let line = |option, text: &Option<String>| {
+            text.as_deref().map(|text| filled(option, text)).transpose()
+        };
+        let (reason, by) = (line("--reason", &self.reason)?, line("--by", &self.by)?);
         Ok(RevertRequest {
             overlays: self.overlays.all(),
             back,
@@ -118,8 +123,8 @@ impl RevertArgs {
             },
             hold: self.hold.as_ref().map(|hold| HoldFor {
                 until: until_after(hold.length),
-                reason: self.reason.clone(),
-                by: self.by.clone(),
+                reason,
+                by,
             }),
             #[cfg(feature = "registry")]
             registries: self.registry.to_request(),

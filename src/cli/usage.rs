@@ -27,7 +27,14 @@ fn usage_error(error: &clap::Error) -> Error {
     let (message, advice) = split_message(&rendered);
     let mut usage = Error::new(codes::USAGE, message);
     for line in advice {
-        usage = usage.hint(line);
+        // clap knows of positional arguments alone.
+        let typed = line.strip_prefix("to pass '").and_then(|rest| rest.split('\'').next());
+        usage = match typed {
+            Some(typed) => usage.hint(format!(
+                "as the value of an option write --OPTION={typed}; as a name put it behind `--`"
+            )),
+            None => usage.hint(line),
+        };
     }
     if let Some(line) = own_advice(error) {
         usage = usage.hint(line);

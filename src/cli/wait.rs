@@ -104,6 +104,7 @@ impl WaitArgs {
             return Err(Error::new(codes::USAGE, "nothing is named that could be waited for")
                 .hint("name an Application, or an overlay with --overlay"));
         }
+        self.applications.iter().try_for_each(|text| check_application(text))?;
         Ok(WaitRequest {
             applications: self.applications.clone(),
             overlays: self.overlays.clone(),
@@ -122,6 +123,22 @@ impl WaitArgs {
             sync: if self.sync { SyncRule::WhereManual } else { SyncRule::Never },
         })
     }
+}
+
+/// `NAME` or `NAMESPACE/NAME`, as Kubernetes names objects (RFC 1123).
+fn check_application(text: &str) -> Result<(), Error> {
+    let is_name = |part: &str| {
+        let is_inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+        part.chars().all(is_inside)
+            && part.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && part.ends_with(|c: char| c.is_ascii_alphanumeric())
+    };
+    let (namespace, name) = text.split_once('/').map_or((None, text), |(n, rest)| (Some(n), rest));
+    if is_name(name) && namespace.is_none_or(is_name) {
+        return Ok(());
+    }
+    let message = format!("`{text}` is no name of an Application: write NAME or NAMESPACE/NAME");
+    Err(Error::new(codes::USAGE, message))
 }
 
 impl AccessArgs {

@@ -20,11 +20,16 @@ pub use locate::{
 };
 pub use manifests::find_manifests;
 
+/// What was typed, fit to begin a sentence.
+fn named(typed: &str) -> &str {
+    if typed.is_empty() { "an empty path" } else { typed }
+}
+
 /// Why what the user typed names no overlay.
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoverError {
     /// Nothing stands at that path.
-    #[error("{typed}: there is no such file or directory")]
+    #[error("{}: there is no such file or directory", named(typed))]
     NothingThere {
         /// As typed.
         typed: String,

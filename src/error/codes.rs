@@ -147,11 +147,13 @@ catalogue! {
     IMAGE_GONE = "image-gone", Refused,
         "The registry no longer has an image that would come back, so its pods could not be started. `--allow-gone` goes back all the same.";
     IMAGE_LOCK_INVALID = "image-lock-invalid", Refused,
-        "The file of `--from-lock` is not one that `--write-lock` writes, or is of another version. The place is named.";
+        "The file of `--from-lock` is not one that `--write-lock` writes, or is of another version; or `--write-lock` names a file that is there and is none. The place is named.";
     IMAGE_NOT_FOUND = "image-not-found", Refused,
         "The registry has no image of that name and tag or digest, where it would be pulled from. Some registries say so too of what the login may not read.";
     IMAGE_NOT_LOCKED = "image-not-locked", Refused,
         "The file of `--from-lock` has no digest for an image that is asked for.";
+    IN_PROGRESS = "in-progress", Refused,
+        "A merge, a rebase, a cherry-pick or a revert is in progress in the work tree, so that a commit on its branch would become a part of it. Finish it or give it up first, or name another branch with `--branch`.";
     INVALID_DIGEST = "invalid-digest", Refused,
         "A value carries no digest that may be written: a bare tag, a short digest, upper case, another algorithm, sixty-four zeros, or a tag in the place of the name.";
     NEW_KINDS = "new-kinds", Refused,

@@ -163,6 +163,7 @@ impl From<LeverError> for Error {
             LeverErrorKind::DrainAmbiguous => codes::DRAIN_AMBIGUOUS,
             LeverErrorKind::Shortens => codes::SHORTENS_DRAIN,
             LeverErrorKind::GraceTooShort => codes::GRACE_TOO_SHORT,
+            LeverErrorKind::Contradiction => codes::CONTRADICTION,
         };
         error.hints.into_iter().fold(Self::new(code, error.message), Self::hint)
     }

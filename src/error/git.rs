@@ -37,6 +37,7 @@ fn code(error: &GitError) -> super::Code {
         GitError::BadObject { .. } => codes::GIT_OBJECT,
         GitError::Unborn { .. } => codes::UNBORN_BRANCH,
         GitError::Detached => codes::DETACHED_HEAD,
+        GitError::InProgress { .. } => codes::IN_PROGRESS,
         GitError::BadBranchName { .. } => codes::BAD_BRANCH_NAME,
         GitError::CheckedOutElsewhere { .. } => codes::BRANCH_CHECKED_OUT,
         GitError::Dirty { .. } => codes::DIRTY_FILE,
@@ -70,6 +71,9 @@ fn hint(error: &GitError) -> Option<&'static str> {
         }
         GitError::Unborn { .. } => "make a first commit",
         GitError::Detached => "name a branch with --branch",
+        GitError::InProgress { .. } => {
+            "finish it or give it up first, or commit beside the checkout with --branch NAME"
+        }
         GitError::CheckedOutElsewhere { .. } => {
             "name another branch; without --branch, in that work tree, the commit goes to it and its checkout follows"
         }

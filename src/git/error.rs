@@ -82,6 +82,12 @@ pub enum GitError {
     /// No branch is checked out.
     #[error("no branch is checked out (detached HEAD), so there is none to commit to")]
     Detached,
+    /// Git waits for a person to finish something in this work tree.
+    #[error("{what} is in progress in this work tree")]
+    InProgress {
+        /// What, with its article.
+        what: String,
+    },
     /// A name that git does not take for a branch, or one that looks like an option.
     #[error("`{name}` is not a name for a branch")]
     BadBranchName {

@@ -28,7 +28,7 @@ pub mod scope;
 pub mod source_tree;
 pub mod types;
 
-pub use build::{build, select_targets};
+pub use build::{build, find_targets, select_targets};
 pub use error::{BuildError, BuildErrorKind, Warning, WarningKind};
 pub use field_path::{FieldPath, Step, item_steps};
 pub use field_query::{FieldQueryError, path_of_field, query_field};

@@ -51,6 +51,12 @@ impl ResourceId {
         split_api_version(&self.api_version).0
     }
 
+    /// Whether it is a core Secret, whose data is shown to nobody.
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
+        self.group().is_empty() && &*self.kind == "Secret"
+    }
+
     /// The API version without its group.
     #[must_use]
     pub fn version(&self) -> &str {

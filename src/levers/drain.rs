@@ -66,7 +66,7 @@ impl<'a> Resolver<'_, 'a> {
         let sum = self.longest_sum(timeout, resolved);
         let now = self.workload.grace_seconds();
         let grace = match (self.change.grace, sum) {
-            (Some(grace), sum) => self.checked_grace(seconds(grace), sum, resolved)?,
+            (Some(grace), sum) => self.checked_grace((seconds(grace), now), sum, resolved)?,
             (None, Some(sum)) => {
                 let grace = seconds(sum + self.change.margin);
                 self.refuse_shorter_grace(grace, now)?;
@@ -92,13 +92,27 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     fn unknown(&self) -> LeverError {
+        let named: Vec<&str> = names(self.change).collect();
+        let where_it_is = match named.as_slice() {
+            [] => "how long it drains".to_owned(),
+            named => format!("a duration at {}", named.join(" or ")),
+        };
         let message = format!(
-            "{}: nothing rendered states how long it drains, and a program's default may be without limit",
+            "{}: nothing rendered states {where_it_is}, and a program's default may be without limit",
             self.workload.shown()
         );
-        LeverError::new(LeverErrorKind::DrainUnknown, message)
-            .hint("--arg FLAG or --env NAME says where it is configured")
-            .hint("--assume DUR counts that long")
+        let error = LeverError::new(LeverErrorKind::DrainUnknown, message);
+        let error = match named.is_empty() {
+            true => error.hint("--arg FLAG or --env NAME says where it is configured"),
+            false => error,
+        };
+        match (self.change.timeout.is_some(), self.change.assume.is_some()) {
+            (false, _) => error.hint("--assume DUR counts that long"),
+            (true, true) => {
+                error.hint("--assume DUR alone sets the grace for a drain of that length")
+            }
+            (true, false) => error,
+        }
     }
 
     /// What the container that takes longest takes, in milliseconds; `None` where nothing is known.
@@ -263,12 +277,13 @@ impl<'a> Resolver<'_, 'a> {
 
     fn checked_grace(
         &self,
-        grace: i64,
+        (grace, now): (i64, i64),
         sum: Option<i64>,
         resolved: &mut Resolved,
     ) -> Result<i64, LeverError> {
         let shown = self.workload.shown();
         let Some(sum) = sum else {
+            self.refuse_shorter_grace(grace, now)?;
             let message = format!(
                 "{shown}: nothing rendered states how long it drains, so that the grace cannot be compared with it"
             );

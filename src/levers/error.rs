@@ -1,5 +1,7 @@
 //! Why a change of a lever is not made.
 
+use crate::change::Wish;
+
 /// The kinds of refusals; each has its own code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeverErrorKind {
@@ -31,6 +33,8 @@ pub enum LeverErrorKind {
     Shortens,
     /// A grace below the drain.
     GraceTooShort,
+    /// Two values for one field.
+    Contradiction,
 }
 
 /// One refusal.
@@ -46,6 +50,17 @@ pub struct LeverError {
 }
 
 impl LeverError {
+    pub(super) fn contradiction(one: &Wish, other: &Wish) -> Self {
+        let value = |wish: &Wish| match &wish.value {
+            Some(_) if wish.resource.is_secret() => "a secret".to_owned(),
+            Some(value) => value.to_string(),
+            None => "nothing".to_owned(),
+        };
+        let message =
+            format!("{}: both {} and {} are asked for", one.shown(), value(one), value(other));
+        Self::new(LeverErrorKind::Contradiction, message)
+    }
+
     pub(super) fn new(kind: LeverErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hints: Vec::new() }
     }

@@ -38,6 +38,27 @@ impl Resolved {
         self.notes.push(Note { code, message: message.into() });
     }
 
+    /// Says everything once; two values for one field are no wish that could be granted.
+    fn without_repetitions(mut self) -> Result<Self, LeverError> {
+        let mut wishes: Vec<Wish> = Vec::new();
+        for wish in self.wishes {
+            let is_same = |w: &&Wish| w.resource == wish.resource && w.path == wish.path;
+            match wishes.iter().find(is_same) {
+                None => wishes.push(wish),
+                Some(other) if other.value == wish.value => {}
+                Some(other) => return Err(LeverError::contradiction(other, &wish)),
+            }
+        }
+        let mut notes: Vec<Note> = Vec::new();
+        for note in self.notes {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        (self.wishes, self.notes) = (wishes, notes);
+        Ok(self)
+    }
+
     /// Keeps a name that nothing here has for later; every other error ends the change.
     fn keep<T>(
         &mut self,
@@ -64,6 +85,15 @@ impl Resolved {
 /// # Errors
 /// [`LeverError`] for what must not be done.
 pub fn resolve(
+    change: &Change,
+    context: &Context<'_>,
+    groups: &Groups,
+) -> Result<Resolved, LeverError> {
+    let resolved = resolve_kind(change, context, groups)?;
+    resolved.without_repetitions()
+}
+
+fn resolve_kind(
     change: &Change,
     context: &Context<'_>,
     groups: &Groups,

@@ -23,6 +23,10 @@ pub(super) fn resolve(
     let Some(workload) = workload_of(context, resource) else { return Ok(resolved) };
     let containers = workload.all_containers();
     let container = choose(change, workload, &containers)?;
+    for (name, _) in change.requests.iter().chain(&change.limits) {
+        check_name(name)?;
+        check_extended(name, change, container)?;
+    }
     check(change, container)?;
     for (field, wanted) in [("requests", &change.requests), ("limits", &change.limits)] {
         for (name, quantity) in wanted {
@@ -78,6 +82,52 @@ fn after<'x>(
     let mut all: BTreeMap<&str, &str> = stated.into_iter().collect();
     all.extend(wanted.iter().map(|(name, quantity)| (&**name, &**quantity)));
     all
+}
+
+/// The resources of a container that stand without a domain before them.
+const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+
+/// A name without a domain that is none of Kubernetes' own is refused by the API server (core validation,
+/// `ValidateContainerResourceName`).
+fn check_name(name: &str) -> Result<(), LeverError> {
+    if name.contains('/') || is_standard(name) {
+        return Ok(());
+    }
+    let message = format!("{name} is no resource that a container has");
+    let error = LeverError::new(LeverErrorKind::NotAllowed, message);
+    Err(error.hint("there are cpu, memory, ephemeral-storage, hugepages-SIZE and DOMAIN/NAME"))
+}
+
+fn is_standard(name: &str) -> bool {
+    STANDARD.contains(&name) || name.starts_with("hugepages-")
+}
+
+/// What a device plugin counts is not shared: a request needs a limit of the same whole number (core validation,
+/// `ValidateResourceRequirements`).
+fn check_extended(
+    name: &str,
+    change: &SetResources,
+    container: &Container<'_>,
+) -> Result<(), LeverError> {
+    if is_standard(name) {
+        return Ok(());
+    }
+    let not_allowed = |message| Err(LeverError::new(LeverErrorKind::NotAllowed, message));
+    let requests = after(container, "requests", &change.requests);
+    let limits = after(container, "limits", &change.limits);
+    let amount = |of: &BTreeMap<&str, &str>| of.get(name).and_then(|text| parse_quantity(text));
+    let (request, limit) = (amount(&requests), amount(&limits));
+    if [request, limit].iter().flatten().any(|amount| amount.fract() != 0.0) {
+        return not_allowed(format!("{}: {name} is counted in whole numbers", container.name()));
+    }
+    if request.is_some() && request != limit {
+        let message = format!(
+            "{}: {name} is not shared: its request and its limit have to be the same",
+            container.name()
+        );
+        return not_allowed(message);
+    }
+    Ok(())
 }
 
 /// A request above its limit is refused by the API server.

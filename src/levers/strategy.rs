@@ -135,7 +135,8 @@ fn check_amount(
             Err(not_allowed(workload, &format!("{name} {percent}% is more than all")))
         }
         Some(PodAmount::Count(count)) if is_counted && count > replicas => {
-            let message = format!("{name} {count} is more than its {replicas} replicas");
+            let s = if replicas == 1 { "" } else { "s" };
+            let message = format!("{name} {count} is more than its {replicas} replica{s}");
             let error = not_allowed(workload, &message);
             let is_share = count <= 100;
             Err(if is_share { error.hint(format!("{count}% is a share")) } else { error })
@@ -286,7 +287,8 @@ fn note_rolling(
         if ready == 0 { "zero ready pods".to_owned() } else { format!("at least {ready} ready") };
     let shown = workload.shown();
     let most = replicas + surge;
-    let message = format!("{shown} at {replicas}: {ready}, at most {most} pods{surge_pod}");
+    let s = if most == 1 { "" } else { "s" };
+    let message = format!("{shown} at {replicas}: {ready}, at most {most} pod{s}{surge_pod}");
     resolved.note("rollout", message);
     let claims: Vec<&str> = workload.claims().map(|(name, _)| name).collect();
     let is_exclusive = |claim: &crate::checks::model::claim::Claim<'_>| {

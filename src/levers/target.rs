@@ -7,7 +7,10 @@ use crate::checks::context::Context;
 use crate::checks::model::workload::Workload;
 use crate::hint;
 use crate::kustomize::types::{Located, Selector};
-use crate::kustomize::{Resource, ResourceName, select_targets, shown_name};
+use crate::kustomize::{Resource, ResourceId, ResourceName, find_targets, shown_name};
+
+/// How many names an error lists.
+const MOST_NAMES: usize = 8;
 
 /// The name as a person writes it.
 pub(super) fn shown(name: &ResourceName) -> String {
@@ -46,9 +49,21 @@ pub(super) fn find<'a>(
             let message = format!("{}: the overlay renders no {typed}", context.shown());
             let error = LeverError::new(LeverErrorKind::NoSuchResource, message);
             let question = hint::did_you_mean(&typed, names.iter().map(String::as_str));
-            Err(question.into_iter().fold(error, LeverError::hint))
+            let advice = question.or_else(|| those_there(&ids));
+            Err(advice.into_iter().fold(error, LeverError::hint))
         }
         (several, _) => Err(ambiguous(name, several)),
+    }
+}
+
+/// What the command can act on, where no name is near the one that was typed.
+fn those_there(ids: &[ResourceId]) -> Option<String> {
+    let shown: Vec<String> =
+        ids.iter().take(MOST_NAMES).map(|id| format!("{}/{}", id.kind, id.name)).collect();
+    match ids.len().saturating_sub(MOST_NAMES) {
+        0 if shown.is_empty() => None,
+        0 => Some(format!("there are: {}", shown.join(", "))),
+        more => Some(format!("there are: {} and {more} more", shown.join(", "))),
     }
 }
 
@@ -117,7 +132,7 @@ pub(super) fn among<'c, 'a>(
         words.push(format!("the group {name}"));
     }
     if let Some(text) = &among.selector {
-        workloads = selected(context, text, &workloads);
+        workloads = selected(context, text, &workloads)?;
         words.push(text.clone());
     }
     let words = if words.is_empty() { "the overlay".to_owned() } else { words.join(" and ") };
@@ -130,14 +145,21 @@ fn selected<'c, 'a>(
     context: &Context<'a>,
     selector: &str,
     workloads: &[&'c Workload<'a>],
-) -> Vec<&'c Workload<'a>> {
+) -> Result<Vec<&'c Workload<'a>>, LeverError> {
+    let malformed = |message: String| LeverError::new(LeverErrorKind::Malformed, message);
+    if selector.trim().is_empty() {
+        let error =
+            malformed("the label selector is empty, and would choose everything".to_owned());
+        return Err(error.hint("write it as app=web,tier in (a, b)"));
+    }
     let label_selector = Located { text: selector.into(), ..Located::default() };
     let selector = Selector { label_selector, ..Selector::default() };
-    let selected = select_targets(&selector, &context.overlay.rendered.resources);
+    let selected = find_targets(&selector, &context.overlay.rendered.resources)
+        .map_err(|error| malformed(error.to_string()))?;
     let is_selected = |workload: &&&Workload<'a>| {
         selected.iter().any(|r| r.current_id() == workload.resource.current_id())
     };
-    workloads.iter().filter(is_selected).copied().collect()
+    Ok(workloads.iter().filter(is_selected).copied().collect())
 }
 
 /// Those of `workloads` that the group names or selects, and the names that none of them has.
@@ -147,7 +169,7 @@ fn of_group<'c, 'a>(
     workloads: &[&'c Workload<'a>],
 ) -> Result<(Vec<&'c Workload<'a>>, Vec<String>), LeverError> {
     let mut chosen = match &group.selector {
-        Some(selector) => selected(context, selector, workloads),
+        Some(selector) => selected(context, selector, workloads)?,
         None => Vec::new(),
     };
     let mut absent = Vec::new();

@@ -63,6 +63,9 @@ impl Digests {
     /// # Errors
     /// A file that cannot be used, a mirror that is none, or `--offline` without a lock file.
     pub fn new(context: &Context, request: &DigestRequest) -> Result<Self, Error> {
+        if let Some(file) = &request.write_lock {
+            require_lock_or_nothing(&context.cwd, file)?;
+        }
         let locked = match &request.from_lock {
             Some(file) => Some(load_lock(&context.cwd, file)?),
             None => None,
@@ -127,7 +130,8 @@ impl Digests {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what was resolved by a tag to a lock file; one that says the same already stays as it is.
+    /// Writes what was resolved by a tag to a lock file; one that says the same already stays as it is, and so does one that
+    /// is there where nothing had to be resolved: the edit that it repeats is made already.
     ///
     /// # Errors
     /// Where the file cannot be written.
@@ -144,7 +148,7 @@ impl Digests {
         let before = std::fs::read_to_string(&path).ok();
         let before = before.and_then(|text| LockedDigests::parse("", &text).ok());
         let images: Vec<LockedImage> = images.into_values().collect();
-        if before.is_some_and(|before| is_same(&before, &images)) {
+        if before.is_some_and(|before| images.is_empty() || is_same(&before, &images)) {
             return Ok(());
         }
         let no_name =
@@ -153,6 +157,24 @@ impl Digests {
         let folder = path.parent().ok_or_else(no_name)?;
         write_below(folder, name, to_lock_text(&images).as_bytes())?;
         Ok(())
+    }
+}
+
+/// Another file is not written over by mistake.
+fn require_lock_or_nothing(cwd: &Path, file: &Path) -> Result<(), Error> {
+    let refuse = |what: &str| {
+        let message = format!("--write-lock {}: {what}", file.display());
+        Error::new(codes::IMAGE_LOCK_INVALID, message)
+    };
+    match std::fs::read_to_string(cwd.join(file)) {
+        Ok(text) if text.is_empty() => Ok(()),
+        Ok(text) if LockedDigests::parse("", &text).is_ok() => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() != std::io::ErrorKind::InvalidData => {
+            Err(refuse(&error.to_string()))
+        }
+        _ => Err(refuse("what stands there is no lock file, and is not written over")
+            .hint("name another file, or remove it first")),
     }
 }
 

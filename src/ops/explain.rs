@@ -35,7 +35,7 @@ fn explain_check(check: &Check) -> Report {
     let mut text = Text::default();
     text.push(Style::Heading, id)
         .line(format!(" (a check; {severity} unless configured otherwise)"));
-    text.line(meaning);
+    text.lines(Style::Plain, meaning).line("");
     let result = json!({ "id": id, "severity": severity, "meaning": meaning });
     Report::unchanged("explain", result, text)
 }

@@ -83,6 +83,9 @@ pub fn load_large(cwd: &Path, file: &Path, limit: u64) -> Result<Input, Error> {
 }
 
 fn load_file_within(cwd: &Path, file: &Path, limit: u64) -> Result<Input, Error> {
+    if file.as_os_str().is_empty() {
+        return Err(Error::new(codes::NO_SUCH_FILE, "the name of a file is empty"));
+    }
     let name = file.display().to_string();
     let missing = |e: std::io::Error| {
         let plain = Error::new(codes::NO_SUCH_FILE, format!("{name}: {e}"));

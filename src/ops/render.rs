@@ -124,7 +124,10 @@ impl Context {
     fn render_externally(&self, tree: &SourceTree, overlay: &str) -> Result<Built, Error> {
         let external = self.external_kustomize()?;
         let text = external.render(tree, overlay)?;
-        let rendered = Rendered::parse(&text)?;
+        let rendered = Rendered::parse(&text).map_err(|error| {
+            let message = "what the external kustomize printed cannot be read";
+            Error::new(codes::RENDERER_FAILED, message).cause(Error::from(error).message())
+        })?;
         Ok(Built { rendered, text, external: Some(external.version().to_owned()) })
     }
 

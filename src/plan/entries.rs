@@ -109,7 +109,9 @@ fn find_images(tree: &Tree<'_>) -> Result<Option<NodeId>, EntriesError> {
 
 fn read_entry(tree: &Tree<'_>, index: usize, id: NodeId) -> Option<ImagesEntry> {
     let map = tree.target(id);
-    tree.node(map).scalar().is_none().then_some(())?;
+    // An item with nothing in it is an entry without a name to kustomize, which does nothing.
+    let is_empty = tree.node(map).is_absent() || is_null(tree, map);
+    (is_empty || tree.node(map).scalar().is_none()).then_some(())?;
     let field = |key: &str| field_of(tree, map, key);
     let text = |key: &str| field(key).and_then(|id| string_of(tree, id));
     let line_of = |key: &str| field(key).map(|id| tree.node(id).line);

@@ -341,6 +341,7 @@ fn placement_to_json(placement: &Placement) -> Json {
 }
 
 fn change_to_json(change: &FieldChange) -> Json {
+    let change = change.shown();
     json!({
         "resource": resource_to_json(&change.resource),
         "path": change.path.to_string(),
@@ -384,7 +385,7 @@ fn overlay_to_text(overlay: &OverlayReport, dry_run: bool, text: &mut Text) {
         }
     }
     let effect = overlay.effect.changes.iter().filter(|_| overlay.moved.is_none());
-    for change in effect {
+    for change in effect.map(FieldChange::shown) {
         let resource = format!("  {}/{}", change.resource.kind, change.resource.name);
         text.line(format!("{resource} {}", change.path));
         let value = |value: &Option<Json>| match value {
@@ -392,8 +393,8 @@ fn overlay_to_text(overlay: &OverlayReport, dry_run: bool, text: &mut Text) {
             Some(value) => value.to_string(),
             None => "nothing".to_owned(),
         };
-        text.styled_line(Style::Removed, format!("    - {}", value(&change.before)));
-        text.styled_line(Style::Added, format!("    + {}", value(&change.after)));
+        text.value(Style::Removed, "    - ", &value(&change.before));
+        text.value(Style::Added, "    + ", &value(&change.after));
     }
     for other in &overlay.affects {
         text.styled_line(Style::Warning, format!("  also changes {other}"));

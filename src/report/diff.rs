@@ -112,8 +112,8 @@ pub fn objects_to_text(objects: &ObjectDiff) -> Text {
         text.line(format!("  {}{was}", name_of(&changed.resource)));
         for field in &changed.fields {
             text.styled_line(Style::Faint, format!("    {}", field.path));
-            text.styled_line(Style::Removed, format!("      - {}", shown(field.before.as_ref())));
-            text.styled_line(Style::Added, format!("      + {}", shown(field.after.as_ref())));
+            text.value(Style::Removed, "      - ", &shown(field.before.as_ref()));
+            text.value(Style::Added, "      + ", &shown(field.after.as_ref()));
         }
     }
     text

@@ -185,7 +185,7 @@ impl ShownField {
     /// Its lines for people: the value, then who owns it.
     pub fn to_text(&self) -> Text {
         let mut text = Text::default();
-        text.push(Style::Plain, self.text.clone());
+        text.lines(Style::Plain, self.text.clone());
         if let Some(owner) = &self.decided_by {
             text.styled_line(Style::Faint, format!("# decided by {}", owner_text(owner)));
         }

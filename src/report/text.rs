@@ -42,9 +42,26 @@ pub struct Text {
 }
 
 impl Text {
-    /// Adds a span; a newline in it starts a new line.
+    /// Adds a span of a line. A newline in it is escaped: a name with one in it must not begin a line of its own, which a
+    /// person could take for the program's and a CI runner for one of its commands (`::error::`).
     pub fn push(&mut self, style: Style, text: impl Into<String>) -> &mut Self {
+        let text = text.into();
+        let is_one_line = !text.contains('\n');
+        self.spans.push((style, if is_one_line { text } else { text.replace('\n', "\\n") }));
+        self
+    }
+
+    /// Adds text that may have several lines, each ended as it is.
+    pub fn lines(&mut self, style: Style, text: impl Into<String>) -> &mut Self {
         self.spans.push((style, text.into()));
+        self
+    }
+
+    /// Adds a value, each of its lines behind `mark`.
+    pub fn value(&mut self, style: Style, mark: &str, value: &str) -> &mut Self {
+        for line in value.strip_suffix('\n').unwrap_or(value).split('\n') {
+            self.styled_line(style, format!("{mark}{line}"));
+        }
         self
     }
 
@@ -55,7 +72,7 @@ impl Text {
 
     /// Adds a line in one style.
     pub fn styled_line(&mut self, style: Style, text: impl Into<String>) -> &mut Self {
-        self.push(style, text).push(Style::Plain, "\n")
+        self.push(style, text).lines(Style::Plain, "\n")
     }
 
     /// Adds a line that begins with `warning:`.
@@ -73,7 +90,7 @@ impl Text {
                 [b'@', b'@', ..] => Style::Faint,
                 _ => Style::Plain,
             };
-            self.push(style, line);
+            self.lines(style, line);
         }
         self
     }
@@ -154,6 +171,20 @@ mod tests {
         let mut text = Text::default();
         text.line("secret\roverwritten");
         assert_eq!(text.render(false), "secret\\roverwritten\n");
+    }
+
+    #[test]
+    fn a_name_begins_no_line_of_its_own() {
+        let mut text = Text::default();
+        text.push(Style::Heading, "a\n::error::b").line(": c\n::error::d");
+        assert_eq!(text.render(false), "a\\n::error::b: c\\n::error::d\n");
+    }
+
+    #[test]
+    fn a_value_has_each_line_behind_its_mark() {
+        let mut text = Text::default();
+        text.value(Style::Added, "  + ", "a\n::error::b\n").value(Style::Plain, "  - ", "");
+        assert_eq!(text.render(false), "  + a\n  + ::error::b\n  - \n");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! fields that were to change.
 
 use super::effect::{Effect, FieldChange, measure_effect, node_to_json};
+use super::secret::shown_value;
 use crate::change::Wish;
 use crate::kustomize::{FieldPath, Resource, ResourceId, Step};
 use serde_json::{Map, Value as Json};
@@ -50,10 +51,13 @@ pub fn verify_fields(
         let rendered = later.get(&wish.resource).and_then(|r| wish.path.find(&r.node));
         let rendered = rendered.map(node_to_json);
         if normal(rendered.as_ref()) != normal(wish.value.as_ref()) {
+            let shown = |value: &Option<Json>| {
+                text(&value.as_ref().map(|v| shown_value(&wish.resource, &wish.path, v)))
+            };
             return Err(FieldRefusal::NoEffect {
                 user: wish.shown(),
-                wanted: text(&wish.value),
-                rendered: text(&rendered),
+                wanted: shown(&wish.value),
+                rendered: shown(&rendered),
             });
         }
     }
@@ -180,6 +184,7 @@ fn normal(value: Option<&Json>) -> Option<Json> {
 }
 
 fn wider(moved: &FieldChange) -> FieldRefusal {
+    let moved = moved.shown();
     let ResourceId { kind, name, .. } = &moved.resource;
     FieldRefusal::Wider {
         user: format!("{kind}/{name} {}", moved.path).trim_end().to_owned(),

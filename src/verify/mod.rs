@@ -9,9 +9,11 @@ mod fields;
 mod objects;
 mod pin;
 mod restored;
+mod secret;
 
 pub use effect::{Effect, FieldChange, measure_effect, node_to_json};
 pub use fields::{FieldRefusal, verify_fields};
-pub use objects::{ChangedObject, MASK, ObjectDiff, compare_objects};
+pub use objects::{ChangedObject, ObjectDiff, compare_objects};
 pub use pin::{Refusal, verify_pins};
 pub use restored::{LeftImage, RestoredPins, verify_restored_pins};
+pub use secret::{MASK, shown_value};

@@ -3,13 +3,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value as Json;
-
 use super::effect::{FieldChange, compare_nodes};
-use crate::kustomize::{Resource, ResourceId, Step};
-
-/// What is shown in place of a value that is secret.
-pub const MASK: &str = "***";
+use crate::kustomize::{Resource, ResourceId};
 
 /// The length of the hash that generators put behind a name.
 const HASH_LENGTH: usize = 10;
@@ -128,35 +123,19 @@ fn changed(before: &Resource, after: &Resource) -> Option<ChangedObject> {
     if fields.is_empty() {
         return None;
     }
-    if [&old, &new].iter().any(|id| id.group().is_empty() && &*id.kind == "Secret") {
-        fields.iter_mut().for_each(mask_secret);
+    if old.is_secret() || new.is_secret() {
+        fields.iter_mut().for_each(FieldChange::mask);
     }
     let renamed_from =
         Some(old).filter(|old| old.name != new.name || old.namespace != new.namespace);
     Some(ChangedObject { resource: new, renamed_from, fields })
 }
 
-/// Hides what a Secret holds, and the copy of it that `kubectl apply` leaves in an annotation.
-fn mask_secret(change: &mut FieldChange) {
-    let keys = ["data", "stringData", "kubectl.kubernetes.io/last-applied-configuration"];
-    let is_secret = |step: &Step| matches!(step, Step::Key(key) if keys.contains(&&**key));
-    if change.path.steps().iter().any(is_secret) {
-        change.before.iter_mut().chain(&mut change.after).for_each(mask);
-    }
-}
-
-fn mask(value: &mut Json) {
-    match value {
-        Json::Object(fields) => fields.values_mut().for_each(mask),
-        Json::Array(items) => items.iter_mut().for_each(mask),
-        scalar => *scalar = MASK.into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kustomize::Rendered;
+    use crate::verify::MASK;
 
     fn diff(before: &str, after: &str) -> ObjectDiff {
         let parse = |text: &str| Rendered::parse(text).unwrap().resources;

@@ -6,7 +6,9 @@
 
 mod folder;
 mod tree;
+mod turn;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use tempfile::{NamedTempFile, TempPath};
 
 pub use folder::write_below;
 pub use tree::{Layout, TemporaryTree, copy_to_temporary};
+use turn::Turn;
 
 /// One file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +92,7 @@ pub fn write_texts(root: &Path, texts: &[NewText]) -> Result<Vec<String>, WriteE
 fn write_with(root: &Path, texts: &[NewText], fault: Fault<'_>) -> Result<Vec<String>, WriteError> {
     let changed: Vec<&NewText> = texts.iter().filter(|text| text.before != text.after).collect();
     let made = NewDirectories::make(root, &changed)?;
+    let _turn = take_turn(root, &changed)?;
     let mut staged = Vec::new();
     for text in changed {
         staged.push(Staged::prepare(root, text, fault)?);
@@ -111,6 +115,17 @@ fn write_with(root: &Path, texts: &[NewText], fault: Fault<'_>) -> Result<Vec<St
     let paths = done.into_iter().map(|written| written.path).collect();
     gone.iter().for_each(|gone| leave_none_empty(root, gone));
     Ok(paths)
+}
+
+/// From here to the end of the write no other run looks at these files and replaces them.
+fn take_turn(root: &Path, texts: &[&NewText]) -> Result<Turn, WriteError> {
+    let mut directories = BTreeSet::new();
+    for text in texts {
+        let target = own_target(root, &text.path)?;
+        directories.extend(target.parent().map(Path::to_path_buf));
+    }
+    let path = || texts.first().map(|text| text.path.clone()).unwrap_or_default();
+    Turn::take(directories).map_err(|source| WriteError::Failed { path: path(), source })
 }
 
 /// Directories that new files need; those that were made go again unless they are kept.
@@ -373,6 +388,31 @@ mod tests {
             assert!(matches!(result, Err(WriteError::ChangedMeanwhile { .. })));
             assert_eq!(contents(&root), pairs(&[("a", "a"), ("b", "b")]));
         }
+    }
+
+    #[test]
+    fn a_second_run_waits_for_the_first_and_then_finds_its_text_changed() {
+        let dir = tree();
+        let root = dir.path().join("repo");
+        let (said, heard) = std::sync::mpsc::channel();
+        let mut second = None;
+        let mut fault = |at: Step, _: &str| {
+            if at == Step::Rename {
+                let (root, said) = (root.clone(), said.clone());
+                second = Some(std::thread::spawn(move || {
+                    let result = write_texts(&root, &[text("o/a", Some("a"), "theirs")]);
+                    said.send(()).unwrap();
+                    result
+                }));
+                let waited = heard.recv_timeout(std::time::Duration::from_millis(300));
+                assert!(waited.is_err(), "both runs replaced the text that both had read");
+            }
+            Ok(())
+        };
+        write_with(&root, &[text("o/a", Some("a"), "ours")], &mut fault).unwrap();
+        let result = second.unwrap().join().unwrap();
+        assert!(matches!(result, Err(WriteError::ChangedMeanwhile { .. })), "{result:?}");
+        assert_eq!(fs::read_to_string(root.join("o/a")).unwrap(), "ours");
     }
 
     fn gone(path: &str, before: &str) -> NewText {

@@ -89,7 +89,7 @@ pub enum Reason {
     #[error("the value is an alias (`{0}`); edit the anchored value")]
     Alias(String),
     /// The value carries an anchor that is used elsewhere, or lies inside such a value.
-    #[error("the value is anchored (`{anchor}`) and used in {uses} other places")]
+    #[error("the value is anchored (`{anchor}`) and used in {uses} other {}", if *uses == 1 { "place" } else { "places" })]
     Anchor {
         /// `&name`.
         anchor: String,

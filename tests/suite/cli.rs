@@ -50,6 +50,21 @@ fn wrong_usage_is_one_line_and_hints_for_people() {
 }
 
 #[test]
+fn what_is_empty_is_named_and_what_begins_with_a_dash_is_advised() {
+    let repo = TestRepo::with_files(BASE);
+    for (args, status, says) in [
+        (&["build", ""][..], 4, "error: an empty path: "),
+        (&["pin", "overlays/prod", "--digests", "@"], 4, "error: the name of a file is empty"),
+        (&["apply", "overlays/prod", "-f", ""], 4, "error: the name of a file is empty"),
+        (&["set", "strategy", "overlays/prod", "web", "--max-surge", "-1"], 2, "--OPTION=-1"),
+    ] {
+        let ran = repo.overlay(args);
+        assert_eq!(ran.status, status, "{args:?} {ran:?}");
+        assert!(ran.stderr.contains(says), "{args:?} {ran:?}");
+    }
+}
+
+#[test]
 fn the_json_form_names_the_command_that_failed() {
     let repo = TestRepo::with_files(BASE);
     let ran = repo.overlay(&["pin", "none", "-o", "json"]);

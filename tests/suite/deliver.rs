@@ -153,6 +153,31 @@ fn a_dirty_overlay_is_refused_with_and_without_a_branch() {
 }
 
 #[test]
+fn in_the_middle_of_a_merge_only_another_branch_gets_a_commit() {
+    let lab = lab(1);
+    let write = |text: &str| lab.write("clone/notes", text);
+    lab.git("clone", &["checkout", "-q", "-b", "theirs"]);
+    write("theirs\n");
+    lab.commit_all("clone", "theirs");
+    lab.git("clone", &["checkout", "-q", "main"]);
+    write("ours\n");
+    let head = lab.commit_all("clone", "ours");
+    let pin = pin("shop/app0", '2');
+    for middle in [["merge", "theirs"], ["cherry-pick", "theirs"]] {
+        assert!(!lab.try_git(&lab.path("clone"), &middle).status.success(), "no conflict");
+        for more in ["--commit", "--push"] {
+            let refused = overlay(&lab, "clone", &["pin", "overlays/prod", &pin, more]);
+            assert_eq!((refused.status, refused.code()), (3, "in-progress"), "{}", refused.json);
+        }
+        assert_eq!(lab.git("clone", &["rev-parse", "main"]), head);
+        lab.git("clone", &[middle[0], "--abort"]);
+    }
+    assert!(!lab.try_git(&lab.path("clone"), &["merge", "theirs"]).status.success());
+    overlay(&lab, "clone", &["pin", "overlays/prod", &pin, "--branch", "beside"]).ok();
+    assert_eq!(lab.git("clone", &["rev-parse", "beside~1"]), head);
+}
+
+#[test]
 fn a_branch_is_made_found_again_and_started_from_its_base() {
     let lab = lab(2);
     lab.git("clone", &["branch", "release", "HEAD~1"]);
@@ -237,7 +262,7 @@ fn what_is_said_of_a_commit_needs_one() {
         args.extend(more);
         assert_eq!(overlay(&lab, "clone", &args).status, 2, "{args:?}");
     }
-    for bad in ["--author=nobody", "--branch=-f", "--branch=a..b"] {
+    for bad in ["--author=nobody", "--branch=-f", "--branch=a..b", "--message=", "--message= \n"] {
         let refused = overlay(&lab, "clone", &["pin", "overlays/prod", &pin, "--commit", bad]);
         assert_eq!(refused.status, 2, "{bad}: {}", refused.json);
     }
@@ -253,6 +278,9 @@ fn what_is_said_of_a_commit_needs_one() {
         "--signoff",
     ];
     overlay(&lab, "clone", &said).ok();
+    // What is malformed is so where nothing is left to do, too.
+    let again = ["pin", "overlays/prod", &pin, "--commit", "--author=nobody"];
+    assert_eq!(overlay(&lab, "clone", &again).code(), "bad-author");
     let message = lab.git("clone", &["log", "-1", "--format=%an%n%B"]);
     assert!(
         message.starts_with("Ann\nTake the fix\n\nRefs: #1\nOverlay-Change: v1 {"),

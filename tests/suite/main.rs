@@ -65,4 +65,5 @@ mod simulator;
 mod stories;
 mod support;
 mod tables;
+mod untrusted;
 mod yaml;

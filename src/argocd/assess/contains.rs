@@ -43,13 +43,11 @@ pub(super) fn deploys_overlay(moment: &Moment<'_>) -> Result<(), Readiness> {
         false => format!("the chart {} of {}", source.chart, source.repo_url),
     });
     let shown: Vec<String> = shown.collect();
+    let shown = if shown.is_empty() { "nothing".to_owned() } else { shown.join(" and ") };
     let wanted = moment.expected.path.as_deref().map(shown_path);
     let wanted = wanted.map_or_else(String::new, |path| format!("{path} of "));
     let repository = moment.expected.repositories.first().map_or("", String::as_str);
-    Err(failed(
-        Kind::WrongApplication,
-        format!("it deploys {}, and not {wanted}{repository}", shown.join(" and ")),
-    ))
+    Err(failed(Kind::WrongApplication, format!("it deploys {shown}, and not {wanted}{repository}")))
 }
 
 fn shown_path(path: &str) -> String {

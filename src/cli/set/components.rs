@@ -51,6 +51,9 @@ impl ComponentsArgs {
         if paths.iter().any(|path| path.is_empty()) {
             return Err(usage("the path of a component is empty"));
         }
+        if let Some(both) = self.add.iter().find(|path| self.remove.contains(path)) {
+            return Err(usage(format!("{both} is both to be added and to be removed")));
+        }
         self.edit.to_request(Change::SetComponents(SetComponents {
             add: self.add.clone(),
             remove: self.remove.clone(),

@@ -273,7 +273,8 @@ impl<'a> Loader<'a> {
         let unsupported = || BuildError::unsupported(format!("remote base {url}")).at(url.origin);
         let supplied = self.tree.remote(url).ok_or_else(unsupported)?;
         let Found::Directory(real) = self.tree.find(supplied) else {
-            return Err(unsupported());
+            let message = format!("'{url}': the repository has no such directory there");
+            return Err(missing(message, url.origin));
         };
         if self.referrers.contains(real) || self.root == *real {
             let message = format!("cycle: '{url}' led here");

@@ -61,7 +61,7 @@ use diagnostics::Diagnostics;
 
 pub(crate) use emit::fold_next_lines;
 pub(crate) use go_json::float_text;
-pub use selector::select_targets;
+pub use selector::{find_targets, select_targets};
 pub use shared_values::SharedValue;
 
 /// Builds the overlay at `overlay` (a path of the tree, relative to the boundary) as `kustomize

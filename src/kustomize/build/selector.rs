@@ -136,8 +136,19 @@ impl SelectorRegex {
 /// for a selector that cannot be read.
 #[must_use]
 pub fn select_targets<'r>(selector: &Selector, resources: &'r [Resource]) -> Vec<&'r Resource> {
-    let Ok(selector) = SelectorRegex::new(selector) else { return Vec::new() };
-    resources.iter().filter(|resource| selector.selects(resource)).collect()
+    find_targets(selector, resources).unwrap_or_default()
+}
+
+/// As [`select_targets`].
+///
+/// # Errors
+/// A selector that cannot be read.
+pub fn find_targets<'r>(
+    selector: &Selector,
+    resources: &'r [Resource],
+) -> Result<Vec<&'r Resource>, BuildError> {
+    let selector = SelectorRegex::new(selector)?;
+    Ok(resources.iter().filter(|resource| selector.selects(resource)).collect())
 }
 
 fn label_selector(text: &Located) -> Result<Option<LabelSelector>, BuildError> {

@@ -218,6 +218,10 @@ pub(crate) fn wrong_type(node: &Node, expected: &str, path: &Path<'_>) -> BuildE
         }
         _ => String::new(),
     };
+    let path = match path.to_string() {
+        path if path.is_empty() => "the document".to_owned(),
+        path => path,
+    };
     let message = format!("{path}: {} where {expected} must be{hint}", describe(node));
     BuildError::new(BuildErrorKind::Kustomization, message).at(node.origin)
 }

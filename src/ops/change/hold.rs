@@ -8,7 +8,7 @@ use crate::error::{Error, Location, codes};
 use crate::kustomize::{Entry, Files, Step};
 use crate::ops::Context;
 use crate::ops::preflight::Editable;
-use crate::plan;
+use crate::plan::{self, Note};
 use crate::report::change::{OverlayReport, Status};
 use crate::verify::FieldChange;
 use crate::write::NewText;
@@ -115,7 +115,14 @@ pub(super) fn prove(
             SetHold::Put(hold) => put(files, directory, hold)?,
             SetHold::Release => release(files, directory)?,
         };
-        proven.overlays.push(report(editable, text.as_ref()));
+        let mut report = report(editable, text.as_ref());
+        if let SetHold::Put(hold) = change
+            && !stands(hold)
+        {
+            let message = format!("{} is over already: the hold refuses nothing", hold.until);
+            report.notes.push(Note { code: "hold-over", message });
+        }
+        proven.overlays.push(report);
         let known = |text: &NewText| proven.texts.iter().any(|other| other.path == text.path);
         let new = text.filter(|text| !known(text));
         proven.texts.extend(new);

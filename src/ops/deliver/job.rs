@@ -30,6 +30,10 @@ pub(super) fn run(
     change: &Change,
     delivery: &Delivery,
 ) -> Result<ChangeReport, Error> {
+    if let Some(author) = &delivery.author {
+        // Before anything is looked at: what is malformed is so whatever the edit comes to.
+        author.parse::<git::Author>()?;
+    }
     let settings = Arc::new(context.git_settings());
     let address = delivery.remote.as_deref().filter(|remote| git::is_address(remote));
     let located = context.locate(overlays);

@@ -3,7 +3,8 @@
 use super::job::{Job, report};
 use crate::error::{Error, codes};
 use crate::git::{
-    GitError, ObjectId, advance_current_branch, branch_reference, move_branch, short_name,
+    GitError, ObjectId, advance_current_branch, branch_reference, move_branch,
+    require_nothing_in_progress, short_name,
 };
 use crate::report::change::{ChangeReport, Delivered};
 
@@ -20,11 +21,14 @@ impl Target {
     ///
     /// # Errors
     /// [`GitError::Detached`] where there is neither; [`GitError::CheckedOutElsewhere`] for a branch that is checked out,
-    /// since `--branch` never touches a checkout.
+    /// since `--branch` never touches a checkout; [`GitError::InProgress`] in the middle of a merge or the like.
     pub(super) fn choose(job: &Job<'_>) -> Result<Self, Error> {
         let current = job.repository.current_branch()?;
         match (&job.delivery.branch, current) {
-            (None, Some(current)) => Ok(Self::Current(current)),
+            (None, Some(current)) => {
+                require_nothing_in_progress(job.repository)?;
+                Ok(Self::Current(current))
+            }
             (None, None) => Err(GitError::Detached.into()),
             (Some(name), current) => {
                 let branch = branch_reference(job.repository, name)?;

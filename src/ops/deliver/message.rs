@@ -7,6 +7,7 @@ use crate::git::ChangeRecord;
 #[cfg(feature = "registry")]
 use crate::image::Split;
 use crate::report::change::{OverlayReport, Status};
+use crate::verify::FieldChange;
 
 /// The longest subject that shows whole in lists of commits.
 const SUBJECT: usize = 72;
@@ -42,7 +43,7 @@ fn subject(change: &Change, overlays: &[OverlayReport]) -> String {
 fn effect(overlays: &[OverlayReport]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for overlay in changed(overlays) {
-        for change in &overlay.effect.changes {
+        for change in overlay.effect.changes.iter().map(FieldChange::shown) {
             let value = |value: &Option<Json>| match value {
                 Some(Json::String(text)) => text.clone(),
                 Some(other) => other.to_string(),
@@ -198,7 +199,7 @@ fn shown_targets(revert: &Revert) -> String {
 }
 
 fn fields_of(overlay: &OverlayReport) -> impl Iterator<Item = Json> + '_ {
-    overlay.effect.changes.iter().map(|moved| {
+    overlay.effect.changes.iter().map(FieldChange::shown).map(|moved| {
         let resource = format!("{}/{}", moved.resource.kind, moved.resource.name);
         json!({"resource": resource, "path": moved.path.to_string(), "value": moved.after})
     })

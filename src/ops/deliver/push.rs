@@ -18,7 +18,7 @@ use crate::git::{
 use crate::ops::{Context, revision};
 use crate::plan::Note;
 use crate::report::change::{ChangeReport, Delivered, OverlayReport};
-use crate::verify::Effect;
+use crate::verify::{Effect, FieldChange};
 
 /// Commits the edit on the branch as the remote has it, and pushes it.
 ///
@@ -135,7 +135,7 @@ pub(super) fn remote_name(
 }
 
 /// The fields that an edit changes, with their values before and after.
-pub(super) type Values = BTreeMap<String, (Option<Json>, Option<Json>)>;
+pub(super) type Values = BTreeMap<String, FieldChange>;
 
 /// The edit, made on one head after another.
 struct Attempt<'a> {
@@ -255,7 +255,7 @@ pub(super) fn values_of(overlays: &[OverlayReport]) -> Values {
                 "{}: {}/{}/{} {}",
                 overlay.path, resource.kind, resource.namespace, resource.name, change.path
             );
-            all.insert(key, (change.before.clone(), change.after.clone()));
+            all.insert(key, change.clone());
         }
     }
     all
@@ -268,12 +268,13 @@ fn replaced(job: &Job<'_>, base: ObjectId, values: &Values) -> Vec<Note> {
     let Some(head) = head.filter(|head| *head != base) else { return Vec::new() };
     let Ok(here) = job.prove(head) else { return Vec::new() };
     let here = values_of(&here.overlays);
-    let differs = |(field, (before, _)): &(&String, &(Option<Json>, Option<Json>))| {
-        here.get(*field).is_none_or(|(known, _)| known != before)
+    let differs = |(field, change): &(&String, &FieldChange)| {
+        here.get(*field).is_none_or(|known| known.before != change.before)
     };
-    let note = |(field, (before, _)): (&String, &(Option<Json>, Option<Json>))| Note {
-        code: "replaces-unseen",
-        message: format!("{field}: replaces {}, which your checkout does not have", shown(before)),
+    let note = |(field, change): (&String, &FieldChange)| {
+        let before = shown(&change.shown().before);
+        let message = format!("{field}: replaces {before}, which your checkout does not have");
+        Note { code: "replaces-unseen", message }
     };
     values.iter().filter(differs).map(note).collect()
 }
@@ -284,13 +285,14 @@ fn shown(value: &Option<Json>) -> String {
 
 /// Somebody else's new value is not written over: whoever asked for this one did not know of it.
 pub(super) fn require_same_before(first: &Values, now: &Values, remote: &str) -> Result<(), Error> {
-    for (field, (before, after)) in now {
-        let Some((known, _)) = first.get(field) else { continue };
-        if known != before {
+    for (field, change) in now {
+        let Some(known) = first.get(field) else { continue };
+        if known.before != change.before {
+            let change = change.shown();
             let message = format!(
                 "{field}: somebody set {} on {remote} meanwhile; asked for was {}",
-                shown(before),
-                shown(after)
+                shown(&change.before),
+                shown(&change.after)
             );
             let error = Error::new(codes::CHANGED_ON_REMOTE, message);
             return Err(error.hint("run the command again if yours is still the right value"));

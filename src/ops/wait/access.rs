@@ -1,12 +1,17 @@
 //! The way to Argo CD: its API server, or the Kubernetes API, as flags and environment name them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::argocd::{ArgoCd, Rest, ServerName};
+use crate::clock::Deadline;
 use crate::config::Environment;
 use crate::error::{Error, codes};
 use crate::http::{Options, Proxies, Secret, Trust};
 use crate::ops::Context;
+
+/// How long an answer may take that was asked for before the time was over.
+const LAST_ANSWER: Duration = Duration::from_secs(2);
 
 /// How the user wants Argo CD to be reached.
 #[derive(Clone, Debug, Default)]
@@ -34,16 +39,13 @@ impl Access {
         let environment = &context.environment;
         let named = self.server.clone().or_else(|| text(environment, "ARGOCD_SERVER"));
         match named.filter(|_| self.kube_context.is_none()) {
-            Some(server) => self.open_server(environment, server),
+            Some(server) => self.open_server(context, server),
             None => self.open_cluster(context),
         }
     }
 
-    fn open_server(
-        &self,
-        environment: &Environment,
-        server: String,
-    ) -> Result<Arc<dyn ArgoCd>, Error> {
+    fn open_server(&self, context: &Context, server: String) -> Result<Arc<dyn ArgoCd>, Error> {
+        let environment = &context.environment;
         let root_path = self.root_path.clone().unwrap_or_default();
         let name = ServerName { server, is_plaintext: self.is_plaintext, root_path };
         let wrong = |error: crate::http::HttpError| {
@@ -55,7 +57,12 @@ impl Access {
             trust: if self.is_insecure { Trust::Anybody } else { Trust::Authorities },
             ..Options::default()
         };
-        Ok(Arc::new(Rest::new(&options, name.address().map_err(wrong)?, token)))
+        let rest = Rest::new(&options, name.address().map_err(wrong)?, token);
+        // A server that keeps silent must not hold a command for longer than it may take; the loop ends a moment earlier.
+        Ok(Arc::new(match context.allowed_time() {
+            Some(allowed) => rest.until(Deadline::after(allowed + LAST_ANSWER)),
+            None => rest,
+        }))
     }
 
     #[cfg(feature = "cluster")]

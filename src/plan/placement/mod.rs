@@ -386,12 +386,12 @@ fn is_in(owner: &Option<(String, u32)>, file: &str) -> bool {
 
 fn shadowed_note(wish: &Wish, spot: &statement::Spot, owner: &(String, u32)) -> Note {
     let (file, line) = owner;
+    let says = if wish.resource.is_secret() { "another value" } else { &spot.says };
     let message = format!(
-        "{}: {}:{} says {} and has no effect, {file}:{line} decides (a shadowed {})",
+        "{}: {}:{} says {says} and has no effect, {file}:{line} decides (a shadowed {})",
         wish.shown(),
         spot.file,
         spot.line,
-        spot.says,
         match spot.kind {
             SpotKind::Replicas => "`replicas:` entry",
             _ => "patch",

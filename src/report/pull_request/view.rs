@@ -9,6 +9,7 @@ use super::Proposal;
 use crate::checks::Finding;
 use crate::image::Reference;
 use crate::report::change::{OverlayReport, Status};
+use crate::verify::FieldChange;
 
 /// The digits of a digest that people compare.
 const SHORT_DIGEST: usize = 12;
@@ -123,7 +124,7 @@ fn summary(fields: usize, images: usize, overlays: usize, changed: &[&OverlayRep
 }
 
 fn rows(overlay: &OverlayReport) -> impl Iterator<Item = Row> + '_ {
-    overlay.effect.changes.iter().map(|change| Row {
+    overlay.effect.changes.iter().map(FieldChange::shown).map(|change| Row {
         overlay: overlay.path.clone(),
         object: format!("{}/{}", change.resource.kind, change.resource.name),
         field: change.path.to_string(),

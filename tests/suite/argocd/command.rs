@@ -101,6 +101,34 @@ fn a_commit_that_is_applied_is_verified_down_to_the_object() {
 }
 
 #[test]
+fn a_server_that_keeps_silent_holds_nobody_beyond_the_timeout() {
+    let cases = Cases::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = format!("http://{}", listener.local_addr().unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_overlay"));
+    command.args(["wait", "prod", "--timeout", "1s"]).current_dir(cases.lab.path("deploy"));
+    command.env_clear().envs(cases.lab.environment());
+    command.env("ARGOCD_SERVER", server).env("ARGOCD_AUTH_TOKEN", TOKEN);
+    let began = std::time::Instant::now();
+    let output = command.output().unwrap();
+    let took = began.elapsed();
+    assert!(matches!(output.status.code(), Some(5 | 6)), "{output:?}");
+    assert!(took < std::time::Duration::from_secs(15), "{took:?}");
+    drop(listener);
+}
+
+#[test]
+fn names_that_no_application_has_are_never_asked_for() {
+    let cases = Cases::new();
+    let server = FakeArgo::start(Vec::new());
+    for name in ["", "..", "a/b/c", "/", "Prod", "a b", "-a", "a%2fb", "a\nb"] {
+        let ran = cases.wait(&server, &["--timeout", "5s", "--", name]);
+        assert_eq!((ran.status, ran.code().as_str()), (2, "usage"), "{name:?}: {ran:?}");
+    }
+    assert_eq!(server.count("/api"), 0);
+}
+
+#[test]
 fn what_cannot_be_read_is_said_to_be_unknown() {
     let cases = Cases::new();
     let server = FakeArgo::start(vec![("prod", Script::new(vec![cases.frame("c104-1")]))]);

@@ -343,6 +343,38 @@ fn an_edit_repeats_from_its_lock_without_network() {
 }
 
 #[test]
+fn a_lock_is_kept_by_a_second_run_and_written_over_nothing_else() {
+    let Some(registry) = Registry::start(Guard::None) else { return };
+    push_forms(&registry, "");
+    let repo = repo(&format!("{}/index:1.0", registry.host()));
+    let args = ["pin", "overlays/prod", "--resolve", "--write-lock", "images.lock", "-o", "json"];
+    let read = |path: &str| std::fs::read_to_string(repo.path().join(path)).unwrap();
+    assert_eq!(repo.overlay(&args).status, 0);
+    let lock = read("images.lock");
+    assert!(lock.contains("/index:1.0"), "{lock}");
+    let again = repo.overlay(&args);
+    assert_eq!((again.status, again.json()["changed"].as_bool()), (0, Some(false)), "{again:?}");
+    assert_eq!(read("images.lock"), lock);
+
+    repo.git(&["checkout", "-q", "overlays"]);
+    let kustomization = read("overlays/prod/kustomization.yaml");
+    for file in ["overlays/prod/kustomization.yaml", "base/web.yaml", "overlays"] {
+        let ran = repo.overlay(&[
+            "pin",
+            "overlays/prod",
+            "--resolve",
+            "--write-lock",
+            file,
+            "-o",
+            "json",
+        ]);
+        assert_eq!((ran.status, ran.code().as_str()), (3, "image-lock-invalid"), "{file}: {ran:?}");
+    }
+    assert_eq!(read("overlays/prod/kustomization.yaml"), kustomization);
+    assert_eq!(repo.git(&["status", "--porcelain"]), "?? images.lock\n");
+}
+
+#[test]
 fn a_registry_with_passwords_gets_the_one_that_people_have() {
     let Some(registry) = Registry::start(Guard::Password) else { return };
     registry.push_image("web", Some("1"), OCI_MANIFEST, "amd64", "x");
