@@ -11,6 +11,9 @@ use crate::error::{Error, codes};
 use crate::git::{self, Repository};
 use crate::report::Report;
 
+/// Advice where git cannot say who puts a hold.
+const SAY_WHO: &str = "or say who puts the hold with --by NAME";
+
 /// What the user asks of `overlay hold`.
 #[derive(Clone, Debug)]
 pub struct HoldRequest {
@@ -50,7 +53,8 @@ pub fn run(context: &Context, request: &HoldRequest) -> Result<Report, Error> {
                 Some(by) => by.clone(),
                 None => {
                     let settings = Arc::new(context.git_settings());
-                    who(&Repository::open(&settings, files.root())?, None)?
+                    let opened = Repository::open(&settings, files.root());
+                    who(&opened.map_err(|error| Error::from(error).hint(SAY_WHO))?, None)?
                 }
             };
             let (until, reason) = (put.until.clone(), put.reason.clone());
@@ -78,7 +82,7 @@ pub(super) fn who(repository: &Repository, by: Option<&str>) -> Result<String, E
     git::committer(repository).map_err(|error| {
         let error = Error::from(error);
         match error.code() {
-            codes::NO_GIT_IDENTITY => error.hint("or say who puts the hold with --by NAME"),
+            codes::NO_GIT_IDENTITY => error.hint(SAY_WHO),
             _ => error,
         }
     })

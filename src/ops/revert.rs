@@ -206,7 +206,7 @@ impl<'a> Search<'a> {
         found.ok_or_else(|| {
             let shown = shown_directory(directory);
             let message = format!(
-                "{shown} has no {steps} commits that changed what it renders and can be undone, but {seen}"
+                "{shown}: {steps} to be undone, and only {seen} of its commits changed what it renders and can be undone"
             );
             Error::new(codes::ABSENT_THEN, message)
         })

@@ -12,8 +12,9 @@ use super::local::Target;
 use crate::change::Change;
 use crate::error::{Error, Exit, codes};
 use crate::git::{
-    GitError, ObjectId, Pushed, Remade, Remote, Repository, Settings, TEMPORARY_REMOTE, TemporaryClone,
-    advance_current_branch, branch_reference, move_branch, push_with_retry, short_name,
+    GitError, ObjectId, Pushed, Remade, Remote, Repository, Settings, TEMPORARY_REMOTE,
+    TemporaryClone, advance_current_branch, branch_reference, move_branch, push_with_retry,
+    short_name,
 };
 use crate::ops::{Context, revision};
 use crate::plan::Note;
@@ -125,8 +126,7 @@ pub(super) fn remote_name(
     }
     let current = repository.current_branch()?;
     for branch in [branch, current.as_deref()].into_iter().flatten() {
-        let configured =
-            repository.setting(&format!("branch.{}.remote", short_name(branch)))?;
+        let configured = repository.setting(&format!("branch.{}.remote", short_name(branch)))?;
         if let Some(name) = configured.filter(|name| name != ".") {
             return Ok(name);
         }

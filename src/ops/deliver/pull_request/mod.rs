@@ -11,9 +11,9 @@ mod following;
 mod propose;
 mod scope;
 
-use super::{Delivery, PullRequestOptions};
 use super::job::{Job, Made, report};
 use super::push::{Values, remote_name, values_of};
+use super::{Delivery, PullRequestOptions};
 use crate::error::{Error, codes};
 use crate::forge::{self, Forge, Kind, PullRequest, State, Wanted};
 use crate::git::{
