@@ -28,11 +28,19 @@ const MOMENT_WIDTH: usize = 2;
 #[derive(Serialize)]
 struct View<'a> {
     paths: Vec<&'a str>,
-    warnings: Vec<String>,
+    notices: Vec<Notice>,
     images: Vec<ImageView<'a>>,
     ticks: Vec<Tick<'a>>,
     width: String,
     overlays: Vec<OverlayView<'a>>,
+}
+
+/// What the picture cannot tell.
+#[derive(Serialize)]
+struct Notice {
+    /// `warning` or `note`.
+    word: &'static str,
+    text: String,
 }
 
 #[derive(Serialize)]
@@ -127,7 +135,7 @@ fn view<'a>(histories: &'a [OverlayHistory], images: &'a [ImageLanes<'a>]) -> Vi
     let axis = Axis::of(images);
     View {
         paths: histories.iter().map(|history| &*history.path).collect(),
-        warnings: histories.iter().flat_map(warnings).collect(),
+        notices: histories.iter().flat_map(notices).collect(),
         images: images.iter().map(|image| image_view(image, histories, &axis)).collect(),
         ticks: axis.ticks(),
         width: format!("{}rem", LEAST_WIDTH.max(axis.moments.len() * MOMENT_WIDTH)),
@@ -135,21 +143,26 @@ fn view<'a>(histories: &'a [OverlayHistory], images: &'a [ImageLanes<'a>]) -> Vi
     }
 }
 
-/// What the picture cannot tell.
-fn warnings(history: &OverlayHistory) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if history.end == End::Shallow {
-        warnings
-            .push(format!("{}: the clone is shallow, what is before is not here.", history.path));
+fn notices(history: &OverlayHistory) -> Vec<Notice> {
+    let path = &history.path;
+    let mut notices = Vec::new();
+    let mut push = |word, text| notices.push(Notice { word, text });
+    match history.end {
+        End::Start => {}
+        End::Shallow => {
+            push("warning", format!("{path}: the clone is shallow, what is before is not here."));
+        }
+        End::From | End::Enough => {
+            push("note", format!("{path}: images that none of these commits moved are not shown."));
+        }
     }
-    let is_broken = |entry: &&Entry| entry.moved.status == Status::Broken;
-    if history.entries.iter().any(|entry| is_broken(&entry)) {
-        warnings.push(format!(
-            "{}: it did not build for a while; images that moved meanwhile are not told.",
-            history.path
-        ));
+    if history.entries.iter().any(|entry| entry.moved.status == Status::Broken) {
+        push(
+            "warning",
+            format!("{path}: it did not build for a while; what moved meanwhile is not told."),
+        );
     }
-    warnings
+    notices
 }
 
 fn image_view<'a>(
@@ -314,15 +327,16 @@ impl<'a> Axis<'a> {
         found.map_or(0, |(_, place)| *place)
     }
 
-    /// Dates along the axis, as many as have room.
+    /// Dates along the axis, as many as have room; the time of day where the day is that of the one before.
     fn ticks(&self) -> Vec<Tick<'a>> {
         let mut ticks = Vec::new();
-        let mut free_from = 0;
+        let (mut free_from, mut last_day) = (0, "");
         for (date, place) in &self.moments {
             if *place >= free_from {
-                let name = date.get(..10).unwrap_or(date);
+                let day = date.get(..10).unwrap_or(date);
+                let name = if day == last_day { date.get(11..16).unwrap_or(day) } else { day };
                 ticks.push(Tick { left: page::percent(*place, WHOLE), name });
-                free_from = place + TICK_DISTANCE;
+                (free_from, last_day) = (place + TICK_DISTANCE, day);
             }
         }
         ticks
@@ -332,4 +346,53 @@ impl<'a> Axis<'a> {
 /// Since 1970; 0 for a date that cannot be read.
 fn seconds(date: &str) -> u64 {
     parse_rfc_3339(date).and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `a` at midnight, ten days later, and a minute after that; and at last on the same day.
+    const DATES: [&str; 4] = [
+        "2024-05-01T00:00:00Z",
+        "2024-05-11T00:00:00Z",
+        "2024-05-11T00:01:00Z",
+        "2024-05-11T18:00:00Z",
+    ];
+
+    fn images(dates: &'static [&'static str], knows_start: bool) -> Vec<ImageLanes<'static>> {
+        let since = |date| Since { date, commit: "c", author: "a", pull_request: None };
+        let span = |since, until| Span { references: BTreeSet::new(), since, until };
+        let mut spans: Vec<Span<'static>> =
+            dates.iter().map(|date| span(Some(since(date)), None)).collect();
+        if !knows_start {
+            spans.insert(0, span(None, Some(dates[0])));
+        }
+        vec![ImageLanes { name: "n".to_owned(), lanes: vec![Lane { overlay: "o", spans }] }]
+    }
+
+    #[test]
+    fn moments_keep_their_order_and_short_spans_are_seen() {
+        let images = images(&DATES, true);
+        let axis = Axis::of(&images);
+        let places: Vec<u64> = DATES.iter().map(|date| axis.place(date)).collect();
+        assert_eq!((places[0], places[3]), (0, WHOLE - MARGIN));
+        let gaps: Vec<u64> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps[0] > gaps[1] && gaps.iter().all(|gap| *gap > 100_000), "{gaps:?}");
+    }
+
+    #[test]
+    fn what_was_before_the_first_commit_has_its_room() {
+        let images = images(&DATES[..1], false);
+        assert_eq!(Axis::of(&images).place(DATES[0]), MARGIN);
+    }
+
+    #[test]
+    fn a_second_date_of_the_same_day_is_told_by_its_time() {
+        let images = images(&DATES, true);
+        let axis = Axis::of(&images);
+        let names: Vec<&str> = axis.ticks().iter().map(|tick| tick.name).collect();
+        assert_eq!(names[..2], ["2024-05-01", "2024-05-11"]);
+        assert!(names[2..].iter().all(|name| name.len() == 5), "{names:?}");
+    }
 }
