@@ -323,8 +323,8 @@ impl<'a> Axis<'a> {
     }
 
     fn place(&self, date: &str) -> u64 {
-        let found = self.moments.iter().find(|(known, _)| *known == date);
-        found.map_or(0, |(_, place)| *place)
+        let found = self.moments.binary_search_by(|(known, _)| (*known).cmp(date));
+        found.map_or(0, |at| self.moments[at].1)
     }
 
     /// Dates along the axis, as many as have room; the time of day where the day is that of the one before.
