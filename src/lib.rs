@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`database`], [`patterns`], [`repository_url`], `http`, `kubernetes` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
-//! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`], [`rollout`] |
+//! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`], [`rollout`], [`drain`] |
 //! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], [`cluster`], `git`, `forge`, `argocd`, `registry` |
 //! | 3 results | [`report`], [`error`] |
 //! | 4 use cases | [`ops`] |
@@ -26,6 +26,7 @@ pub mod cluster;
 pub mod config;
 pub mod database;
 pub mod discover;
+pub mod drain;
 pub mod edit;
 pub mod error;
 #[cfg(feature = "forge")]

@@ -5,6 +5,7 @@
 //! (a request that is not stated is the limit), and the operator's pods of a CloudNativePG Cluster.
 
 use super::amounts::Amounts;
+use super::eligible::{Face, Unfit, terms_match, terms_shown, unfit};
 use super::pack::Group;
 use super::resilience::Surge;
 use crate::checks::model::cluster::Cluster;
@@ -17,6 +18,8 @@ use crate::kustomize::{Resource, ResourceId};
 
 /// The most pods that are reckoned with.
 pub const MOST_PODS: u64 = 20_000;
+/// What a note says of pods that are bound to a label.
+pub const NEEDS_LABEL: &str = "needs nodes with the label";
 /// The topology key of a node.
 const HOST: &str = "kubernetes.io/hostname";
 
@@ -35,6 +38,10 @@ pub struct PodSet {
     pub request: Amounts,
     /// Labels that its node must have.
     pub node_labels: Vec<(String, String)>,
+    /// The pod's `spec`, which says which nodes it may be on.
+    pub pod: Option<Node>,
+    /// Node selector terms of its volumes, each of which has to hold.
+    pub places: Vec<Vec<Node>>,
 }
 
 /// What overlays ask of nodes.
@@ -52,6 +59,24 @@ pub struct Demand {
     pub daemon_pods: u64,
     /// What could not be taken into account.
     pub notes: Vec<String>,
+}
+
+impl PodSet {
+    /// Why its pods may not be on nodes that show `face`.
+    fn unfit(&self, face: &Face) -> Option<String> {
+        let lacking =
+            self.node_labels.iter().find(|(key, value)| face.labels.get(key) != Some(value));
+        let by_spec = || match unfit(self.pod.as_ref()?, face)? {
+            Unfit::Labels(wanted) => Some(format!("it needs {wanted}")),
+            Unfit::Taint(taint) => Some(format!("it does not tolerate {taint}")),
+        };
+        let place = || {
+            let wrong = self.places.iter().find(|terms| !terms_match(terms, face))?;
+            Some(format!("its volume is where {}", terms_shown(wrong)))
+        };
+        let label = lacking.map(|(key, value)| format!("it needs {key}={value}"));
+        label.or_else(by_spec).or_else(place)
+    }
 }
 
 /// There are more pods than are reckoned with.
@@ -103,6 +128,24 @@ impl Demand {
         Ok(demand)
     }
 
+    /// What of it may be on nodes that show `face`, and what may not, with the reason.
+    #[must_use]
+    pub fn on(&self, face: &Face) -> (Self, Vec<(ResourceId, String)>) {
+        let (mut here, mut elsewhere) = (self.clone(), Vec::new());
+        let packed = self.sets.iter().filter(|set| !set.is_daemon);
+        for (number, set) in packed.enumerate() {
+            let Some(reason) = set.unfit(face).filter(|_| set.count > 0) else { continue };
+            here.groups[number].count = 0;
+            here.surges.retain(|surge| surge.group != number);
+            elsewhere.push((set.owner.clone(), reason));
+        }
+        for set in self.sets.iter().filter(|set| set.is_daemon && set.unfit(face).is_some()) {
+            here.daemons -= set.request;
+            here.daemon_pods -= 1;
+        }
+        (here, elsewhere)
+    }
+
     /// The number of pods that are packed and what they ask for together.
     #[must_use]
     pub fn total(&self) -> (u64, Amounts) {
@@ -144,6 +187,8 @@ fn read_workload<'a>(workload: &Workload<'a>, notes: &mut Vec<String>) -> Read<'
         is_daemon: workload.kind == WorkloadKind::DaemonSet,
         request: pod_request(workload.pod),
         node_labels: node_labels(workload.pod),
+        pod: Some(workload.pod.clone()),
+        places: Vec::new(),
     };
     let (labels, namespace) = (workload.labels.clone(), workload.namespace.clone());
     Read { set, pod: Some(workload.pod), labels, namespace, is_alone: false }
@@ -165,6 +210,8 @@ fn read_cluster<'a>(cluster: &Cluster<'a>) -> Read<'a> {
         is_daemon: false,
         request: node.get("spec").map(own_request).unwrap_or_default(),
         node_labels: labels.into_iter().map(owned).collect(),
+        pod: None,
+        places: Vec::new(),
     };
     let namespace = cluster.resource.current_id().effective_namespace().to_owned();
     let is_alone = required && !is_off && key == HOST;
@@ -261,6 +308,23 @@ fn stated(node: &Node) -> (Option<u64>, Option<u64>) {
     (either(millicores, "cpu"), either(bytes, "memory"))
 }
 
+/// The `cpu` and `memory` of the quantities at `path`; nothing where there are none.
+#[must_use]
+pub fn amounts_at(node: &Node, path: &[&str]) -> Amounts {
+    let node = node.lookup(path);
+    let of = |read: fn(&Node, &[&str]) -> Option<u64>, name| node.and_then(|n| read(n, &[name]));
+    Amounts {
+        millicores: of(millicores, "cpu").unwrap_or(0),
+        bytes: of(bytes, "memory").unwrap_or(0),
+    }
+}
+
+/// The quantity at `path` as a whole number.
+#[must_use]
+pub fn count_at(node: &Node, path: &[&str]) -> Option<u64> {
+    bytes(node, path)
+}
+
 fn millicores(node: &Node, path: &[&str]) -> Option<u64> {
     scaled(node, path, 1000.0)
 }
@@ -293,5 +357,5 @@ fn unweighed(one: &Read<'_>) -> Option<String> {
 fn bound_to_labels(one: &Read<'_>) -> Option<String> {
     let (key, value) = one.set.node_labels.first()?;
     let owner = &one.set.owner;
-    Some(format!("{}/{}: needs nodes with the label {key}={value}", owner.kind, owner.name))
+    Some(format!("{}/{}: {NEEDS_LABEL} {key}={value}", owner.kind, owner.name))
 }

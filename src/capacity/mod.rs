@@ -6,6 +6,7 @@
 
 pub mod amounts;
 pub mod demand;
+pub mod eligible;
 pub mod node;
 pub mod pack;
 pub mod quota;

@@ -1,11 +1,12 @@
 //! One kind of node: what it is, what it keeps for itself, and what it has left for pods.
 
 use super::amounts::Amounts;
+use super::eligible::{Face, Taint};
 use super::pack::Room;
 use super::reservation::{DEFAULT_PODS, Provider};
 use crate::checks::model::quantity::parse_quantity;
 
-/// A kind of node, as written in `memory=16GiB,cpu=4,pods=110,provider=aks,purchased=…,name=…,price=…`.
+/// A kind of node, as written in `memory=16GiB,cpu=4,pods=110,provider=aks,purchased=…,name=…,price=…,labels=…,taints=…`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeKind {
     /// What it is called.
@@ -20,13 +21,17 @@ pub struct NodeKind {
     pub purchased: Option<u64>,
     /// What one costs, in whatever money and time.
     pub price: Option<f64>,
+    /// Its labels and taints, where they are told.
+    pub face: Option<Face>,
 }
 
 /// What is wrong with the text of a kind of node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NodeKindError {
     /// A part is not of the form `key=value`, or its key is unknown.
-    #[error("`{0}`: expected memory=…, cpu=…, pods=…, provider=…, purchased=…, name=… or price=…")]
+    #[error(
+        "`{0}`: expected memory=…, cpu=…, pods=…, provider=…, purchased=…, name=…, price=…, labels=… or taints=…"
+    )]
     UnknownPart(String),
     /// A value cannot be read.
     #[error("`{key}={value}`: {reason}")]
@@ -47,6 +52,8 @@ pub enum NodeKindError {
 }
 
 const QUANTITY: &str = "expected a quantity greater than 0, such as 16GiB, 16Gi or 4";
+const LABELS: &str = "expected labels such as pool:large+zone:az-1";
+const TAINTS: &str = "expected taints such as gpu:NoSchedule or gpu:yes:NoSchedule, joined by +";
 const WHOLE: &str = "expected a whole number from 1 to 10000";
 
 impl NodeKind {
@@ -78,6 +85,7 @@ impl NodeKind {
             provider: find("provider").map_or(Ok(Provider::default()), provider)?,
             purchased: find("purchased").map(bytes).transpose()?,
             price: find("price").map(price).transpose()?,
+            face: face(find("labels"), find("taints"))?,
         })
     }
 
@@ -102,7 +110,38 @@ impl NodeKind {
 }
 
 /// The keys of a kind of node.
-const KEYS: [&str; 7] = ["memory", "cpu", "pods", "provider", "purchased", "name", "price"];
+const KEYS: [&str; 9] =
+    ["memory", "cpu", "pods", "provider", "purchased", "name", "price", "labels", "taints"];
+
+/// What a node shows: `labels=pool:large+topology.kubernetes.io/zone:az-1`, `taints=gpu:yes:NoSchedule`.
+fn face(
+    labels: Option<(&str, &str)>,
+    taints: Option<(&str, &str)>,
+) -> Result<Option<Face>, NodeKindError> {
+    let mut face = Face::default();
+    for (part, label) in
+        labels.iter().flat_map(|part| part.1.split('+').map(move |one| (part, one)))
+    {
+        let (key, value) = label.split_once(':').ok_or_else(|| bad(*part, LABELS))?;
+        face.labels.insert(key.to_owned(), value.to_owned());
+    }
+    for (part, taint) in
+        taints.iter().flat_map(|part| part.1.split('+').map(move |one| (part, one)))
+    {
+        let words: Vec<&str> = taint.split(':').collect();
+        let (key, value, effect) = match words.as_slice() {
+            [key, effect] => (*key, "", *effect),
+            [key, value, effect] => (*key, *value, *effect),
+            _ => return Err(bad(*part, TAINTS)),
+        };
+        if !["NoSchedule", "PreferNoSchedule", "NoExecute"].contains(&effect) {
+            return Err(bad(*part, TAINTS));
+        }
+        let (key, value, effect) = (key.to_owned(), value.to_owned(), effect.to_owned());
+        face.taints.push(Taint { key, value, effect });
+    }
+    Ok((labels.is_some() || taints.is_some()).then_some(face))
+}
 
 fn bad(part: (&str, &str), reason: &'static str) -> NodeKindError {
     NodeKindError::BadValue { key: part.0.to_owned(), value: part.1.to_owned(), reason }

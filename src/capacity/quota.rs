@@ -44,6 +44,13 @@ impl Quota {
         Ok(quota)
     }
 
+    /// How many more nodes it lets come, where nothing is known of them: of whatever it is one each, unless `per=` says
+    /// otherwise.
+    #[must_use]
+    pub fn more_pieces(&self) -> u64 {
+        self.limit.saturating_sub(self.used) / self.per_node.unwrap_or(1000).max(1)
+    }
+
     /// How many more nodes of `kind` it lets come: cores and memory by what the node has, of all else one each,
     /// unless `per=` says otherwise.
     #[must_use]

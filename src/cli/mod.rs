@@ -13,6 +13,7 @@ mod cluster;
 mod compare;
 mod complete;
 mod deliver;
+mod drain_plan;
 mod edit;
 #[cfg(feature = "git")]
 mod history;
@@ -94,6 +95,7 @@ enum Command {
     History(history::HistoryArgs),
     Check(check::CheckArgs),
     Capacity(capacity::CapacityArgs),
+    DrainPlan(drain_plan::DrainPlanArgs),
     Explain(look::ExplainArgs),
     Pin(pin::PinArgs),
     Set(set::SetArgs),
@@ -134,6 +136,7 @@ impl Command {
             Self::History(_) => "history",
             Self::Check(_) => "check",
             Self::Capacity(_) => "capacity",
+            Self::DrainPlan(_) => "drain-plan",
             Self::Explain(_) => "explain",
             Self::Pin(_) => "pin",
             Self::Set(args) => args.name(),
@@ -159,6 +162,7 @@ impl Command {
         match self {
             Self::Check(args) => ops::check::run(context, &args.to_request(output)),
             Self::Capacity(args) => ops::capacity::run(context, &args.to_request(output)),
+            Self::DrainPlan(args) => ops::drain_plan::run(context, &args.to_request(output)),
             Self::List(args) => ops::list::run(context, &args.directories()),
             Self::Images(args) => args.run(context),
             Self::Show(args) => ops::show::run(context, &args.to_request()),
@@ -226,6 +230,7 @@ impl Command {
             (Self::Capacity(_), form) => form.is_page(),
             #[cfg(feature = "git")]
             (Self::History(_), form) if form.is_page() => true,
+            (Self::DrainPlan(_), form) => form == OutputFormat::Markdown,
             #[cfg(feature = "git")]
             (Self::Diff(_) | Self::Affected(_) | Self::History(_), form) => {
                 form == OutputFormat::Markdown

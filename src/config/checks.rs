@@ -182,7 +182,12 @@ impl Reader<'_> {
         }
     }
 
-    fn require(&self, node: NodeId, key: &str, value: &str) -> Result<(), SettingsError> {
+    pub(super) fn require(
+        &self,
+        node: NodeId,
+        key: &str,
+        value: &str,
+    ) -> Result<(), SettingsError> {
         match value {
             "" => Err(self.error(node, format!("`{key}` is missing"))),
             _ => Ok(()),
@@ -193,7 +198,7 @@ impl Reader<'_> {
         Place { file: FILE_NAME.to_owned(), line: self.tree.node(node).line }
     }
 
-    fn text(&self, node: NodeId) -> Result<&str, SettingsError> {
+    pub(super) fn text(&self, node: NodeId) -> Result<&str, SettingsError> {
         let node = self.tree.target(node);
         self.tree.node(node).scalar().ok_or_else(|| self.error(node, "not a text".to_owned()))
     }

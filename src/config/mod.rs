@@ -1,6 +1,7 @@
 //! Settings: environment, `.overlay.yaml` and defaults, in that order below the flags. The only reader of the environment.
 
 mod checks;
+mod drain;
 mod groups;
 mod settings;
 
@@ -8,6 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 pub use checks::CHECK_KEYS;
+pub use drain::{DRAIN_KEYS, ORDER_KEYS, PAIR_KEYS};
 pub use groups::{GROUP_KEYS, GroupSetting};
 pub use settings::{FILE_NAME, KEYS, Settings, SettingsError};
 

@@ -5,14 +5,15 @@ use std::time::Duration;
 use super::groups::GroupSetting;
 use crate::checks;
 use crate::clock::parse_duration;
+use crate::drain;
 use crate::yaml::scalar::resolve_node;
 use crate::yaml::{self, NodeId, Resolved, Rules, Tree};
 
 /// The name of the file at the root of a repository.
 pub const FILE_NAME: &str = ".overlay.yaml";
 /// Every key that the file may have.
-pub const KEYS: [&str; 5] =
-    ["checks", "commitMessageTemplate", "groups", "pullRequestTemplate", "timeout"];
+pub const KEYS: [&str; 6] =
+    ["checks", "commitMessageTemplate", "drain", "groups", "pullRequestTemplate", "timeout"];
 
 /// What `.overlay.yaml` says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Settings {
     pub checks: checks::Settings,
     /// `commitMessageTemplate`: the file with the words of a commit message, relative to the repository's root.
     pub commit_message_template: Option<String>,
+    /// `drain`: the rules by which nodes are emptied.
+    pub drain: drain::Rules,
     /// `groups`: workloads that are named together.
     pub groups: Vec<GroupSetting>,
     /// `pullRequestTemplate`: the file with the body of pull requests, relative to the repository's root.
@@ -90,6 +93,7 @@ impl Reader<'_> {
                 "commitMessageTemplate" => {
                     settings.commit_message_template = Some(self.file(value)?);
                 }
+                "drain" => settings.drain = self.drain(value)?,
                 "groups" => settings.groups = self.groups(value)?,
                 "pullRequestTemplate" => settings.pull_request_template = Some(self.file(value)?),
                 "timeout" => settings.timeout = Some(self.duration(value)?),

@@ -120,6 +120,10 @@ catalogue! {
         "The tag is a lower version than the one in use. `--allow-downgrade` pins it all the same.";
     DRAIN_AMBIGUOUS = "drain-ambiguous", Refused,
         "Several places state the drain and disagree, or several drains are meant. `--precedence` names the source that wins, `--arg` and `--env` name the places.";
+    DRAIN_RULE_UNKNOWN = "drain-rule-unknown", Refused,
+        "A rule of `drain` in `.overlay.yaml` speaks of what the cluster does not have, so that it would protect nothing. Mend the name, or say `optional: true`.";
+    DRAIN_RULES_CONTRADICT = "drain-rules-contradict", Refused,
+        "The rules for emptying nodes cannot all be obeyed: one after another they lead round in a circle. They are listed.";
     DRAIN_UNKNOWN = "drain-unknown", Refused,
         "Nothing rendered states how long the workload drains, so there is nothing to align the grace with. `--assume DUR` says it.";
     DUMP_INVALID = "dump-invalid", Refused,
@@ -270,6 +274,8 @@ catalogue! {
         "The resource has no such field in what the overlay renders.";
     NO_SUCH_FILE = "no-such-file", Missing,
         "A file named by an option does not exist or cannot be read.";
+    NO_SUCH_NODE = "no-such-node", Missing,
+        "`--nodes` or `--selector` names no node of the cluster. The nearest names are listed.";
     NO_SUCH_OVERLAY = "no-such-overlay", Missing,
         "The path names no overlay: nothing is there, the directory has no kustomization file, or a pattern matches none.";
     NO_SUCH_REFERENCE = "no-such-reference", Missing,
@@ -414,6 +420,10 @@ catalogue! {
         "The wait ended while a sync window was closed. It is named with its schedule.";
     DIGESTS_GONE = "digests-gone", Found,
         "`pin --verify` found digests that their registry does not have any more: what is pinned to them cannot be pulled anew.";
+    DRAIN_OBSTACLES = "drain-obstacles", Found,
+        "`drain-plan` found what its plan cannot solve: pods that would find no place, that nothing makes anew, or whose budget allows no eviction now. Each is listed with what to do.";
+    DRAIN_OFF_COURSE = "drain-off-course", Found,
+        "`drain-plan --progress` found something that is not as it should be, so that the next node had better wait. Each thing is listed with what to do.";
     FINDINGS = "findings", Found,
         "`check` found something at or above `--fail-on`; each finding is listed with its file and line.";
     LOCK_OUTDATED = "lock-outdated", Found,

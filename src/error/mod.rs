@@ -9,6 +9,7 @@ mod argocd;
 mod cluster;
 pub mod codes;
 mod convert;
+mod drain;
 mod edits;
 #[cfg(feature = "forge")]
 mod forge;

@@ -14,6 +14,7 @@ pub mod error;
 mod field_path;
 mod field_query;
 mod files;
+mod from_json;
 mod image_use;
 mod named;
 pub mod node;

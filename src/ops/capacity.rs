@@ -3,14 +3,17 @@
 use std::ffi::OsString;
 
 use super::Context;
+use super::cluster::ClusterAccess;
 use super::overlay::LoadedOverlay;
 use super::preflight::Editable;
 use crate::capacity::amounts::Amounts;
-use crate::capacity::demand::{Demand, MOST_PODS};
+use crate::capacity::demand::{Demand, MOST_PODS, NEEDS_LABEL};
 use crate::capacity::node::NodeKind;
 use crate::capacity::quota::Quota;
 use crate::capacity::resilience::{Demands, size};
+use crate::drain;
 use crate::error::{Error, codes};
+use crate::kustomize::Resource;
 use crate::report::Report;
 use crate::report::capacity::{Capacity, Offer};
 
@@ -29,6 +32,8 @@ pub struct CapacityRequest {
     pub quotas: Vec<Quota>,
     /// Whether the result is wanted as a page.
     pub wants_page: bool,
+    /// The cluster whose nodes and pods are looked at, where one is.
+    pub cluster: Option<ClusterAccess>,
 }
 
 /// Sizes each kind of node for all overlays together.
@@ -36,23 +41,36 @@ pub struct CapacityRequest {
 /// # Errors
 /// Where an overlay is not found, does not build, or renders more than [`MOST_PODS`] pods.
 pub fn run(context: &Context, request: &CapacityRequest) -> Result<Report, Error> {
-    let (files, located) = context.locate(&request.overlays)?;
-    let (mut resources, mut overlays, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    for overlay in located {
-        let overlay = Editable::load(context, &files, overlay)?;
-        let overlay = LoadedOverlay::load(&files, &overlay, context)?;
-        overlays.push(overlay.path.clone());
-        notes.extend(overlay.unknown.iter().map(|base| format!("unknown: what {base} brings")));
-        resources.extend(overlay.before.resources.iter().cloned());
+    if request.overlays.is_empty() && request.cluster.is_none() {
+        return Err(Error::new(codes::USAGE, "nothing is named that asks for room")
+            .hint("name an OVERLAY, or the pods of a cluster with --from-cluster or --from FILE"));
     }
-    let mut demand = Demand::of(&resources).map_err(|too_many| {
+    let state = request
+        .cluster
+        .as_ref()
+        .map(|cluster| super::drain_plan::read_state(&*cluster.open(context)?));
+    let state = state.transpose()?;
+    let (mut overlays, mut notes) = (Vec::new(), Vec::new());
+    let mut demand = match &state {
+        Some((state, _)) if request.overlays.is_empty() => drain::demand(state),
+        _ => Demand::of(&render(context, request, &mut overlays, &mut notes)?),
+    }
+    .map_err(|too_many| {
         let owner = too_many.owner;
         let message = format!("{}/{}: more than {MOST_PODS} pods in all", owner.kind, owner.name);
         Error::new(codes::NOT_ALLOWED, message)
     })?;
+    if request.nodes.iter().all(|kind| kind.face.is_some()) {
+        demand.notes.retain(|note| !note.contains(NEEDS_LABEL));
+    }
     notes.append(&mut demand.notes);
     let offers = request.nodes.iter().map(|kind| offer(kind, &demand, request)).collect();
-    let capacity = Capacity { overlays, demand, offers, notes };
+    let mut holdings = Vec::new();
+    if let Some((state, unread)) = state {
+        notes.extend(unread);
+        holdings = drain::holdings(&state);
+    }
+    let capacity = Capacity { overlays, demand, offers, holdings, notes };
     #[cfg_attr(not(feature = "templates"), allow(unused_mut))]
     let mut report = Report::unchanged("capacity", capacity.to_json(), capacity.to_text());
     #[cfg(feature = "templates")]
@@ -62,7 +80,30 @@ pub fn run(context: &Context, request: &CapacityRequest) -> Result<Report, Error
     Ok(report)
 }
 
+/// What the overlays render.
+fn render(
+    context: &Context,
+    request: &CapacityRequest,
+    overlays: &mut Vec<String>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Resource>, Error> {
+    let (files, located) = context.locate(&request.overlays)?;
+    let mut resources = Vec::new();
+    for overlay in located {
+        let overlay = Editable::load(context, &files, overlay)?;
+        let overlay = LoadedOverlay::load(&files, &overlay, context)?;
+        overlays.push(overlay.path.clone());
+        notes.extend(overlay.unknown.iter().map(|base| format!("unknown: what {base} brings")));
+        resources.extend(overlay.before.resources.iter().cloned());
+    }
+    Ok(resources)
+}
+
 fn offer(kind: &NodeKind, demand: &Demand, request: &CapacityRequest) -> Offer {
+    let (demand, elsewhere) = match &kind.face {
+        Some(face) => demand.on(face),
+        None => (demand.clone(), Vec::new()),
+    };
     let daemons = demand.daemons + request.daemons;
     let room = kind.room(daemons, demand.daemon_pods);
     let demands =
@@ -75,5 +116,5 @@ fn offer(kind: &NodeKind, demand: &Demand, request: &CapacityRequest) -> Offer {
     });
     let more = |quota: &Quota| (quota.name.clone(), quota.more_nodes(kind));
     let quotas = request.quotas.iter().map(more).collect();
-    Offer { kind: kind.clone(), daemons, usable: room.free, sized, quotas }
+    Offer { kind: kind.clone(), daemons, usable: room.free, sized, quotas, elsewhere }
 }

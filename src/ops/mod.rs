@@ -19,6 +19,7 @@ pub mod diff;
 #[cfg(feature = "registry")]
 pub mod digests;
 pub mod doctor;
+pub mod drain_plan;
 pub mod edit;
 mod elsewhere;
 #[cfg(feature = "git")]
@@ -192,6 +193,11 @@ impl Context {
     /// What the repository decides about its checks.
     pub fn check_settings(&self) -> crate::checks::Settings {
         self.settings.get().map(|settings| settings.checks.clone()).unwrap_or_default()
+    }
+
+    /// The rules of the repository for emptying nodes.
+    pub fn drain_rules(&self) -> crate::drain::Rules {
+        self.settings.get().map(|settings| settings.drain.clone()).unwrap_or_default()
     }
 
     /// The groups of the repository.

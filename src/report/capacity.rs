@@ -10,6 +10,8 @@ use crate::capacity::amounts::Amounts;
 use crate::capacity::demand::{Demand, PodSet};
 use crate::capacity::node::NodeKind;
 use crate::capacity::resilience::{Because, Sized};
+use crate::drain::Holding;
+use crate::kustomize::ResourceId;
 
 /// How many nodes of one kind are needed.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub struct Offer {
     pub sized: Result<Sized, String>,
     /// How many more each quota lets come.
     pub quotas: Vec<(String, u64)>,
+    /// What may not be on nodes of this kind, and why; it is left out.
+    pub elsewhere: Vec<(ResourceId, String)>,
 }
 
 /// The whole result.
@@ -35,6 +39,8 @@ pub struct Capacity {
     pub demand: Demand,
     /// What each kind of node needs.
     pub offers: Vec<Offer>,
+    /// The nodes of a cluster and what they hold; none where no cluster is looked at.
+    pub holdings: Vec<Holding>,
     /// What is unknown, and what could not be taken into account.
     pub notes: Vec<String>,
 }
@@ -59,6 +65,7 @@ impl Capacity {
             "overlays": self.overlays.iter().map(|path| json!({ "path": path })).collect::<Vec<_>>(),
             "demand": demand,
             "nodes": self.offers.iter().map(Offer::to_json).collect::<Vec<_>>(),
+            "live": live(&self.holdings),
             "notes": self.notes,
         })
     }
@@ -67,11 +74,18 @@ impl Capacity {
     pub fn to_text(&self) -> Text {
         let mut text = Text::default();
         let (pods, asked) = self.demand.total();
-        text.styled_line(Style::Heading, self.overlays.join(", "));
+        let whose = match self.overlays.as_slice() {
+            [] => "what runs".to_owned(),
+            overlays => overlays.join(", "),
+        };
+        text.styled_line(Style::Heading, whose);
         text.line(format!("  {pods} pods ask for {}", shown(asked)));
         if self.demand.daemon_pods > 0 {
             let count = self.demand.daemon_pods;
             text.line(format!("  {count} more on every node for {}", shown(self.demand.daemons)));
+        }
+        for holding in &self.holdings {
+            push_holding(&mut text, holding);
         }
         for offer in &self.offers {
             text.append(offer.to_text());
@@ -101,6 +115,12 @@ impl Offer {
             },
             "quotas": self.quotas.iter().map(|(name, more)| json!({ "name": name, "moreNodes": more })).collect::<Vec<_>>(),
         });
+        let elsewhere = self.elsewhere.iter();
+        node["elsewhere"] = elsewhere
+            .map(|(owner, reason)| {
+                json!({ "resource": super::change::resource_to_json(owner), "reason": reason })
+            })
+            .collect();
         if let Some(purchased) = kind.purchased {
             node["perNode"]["purchasedMiB"] =
                 json!(rounded(crate::capacity::amounts::mebibytes(purchased)));
@@ -164,12 +184,63 @@ impl Offer {
                 text.push(Style::Removed, "  no number of nodes").line(format!(": {reason}"));
             }
         }
+        for (owner, reason) in &self.elsewhere {
+            text.line(format!("  not here: {}/{}: {reason}", owner.kind, owner.name));
+        }
         for (name, more) in &self.quotas {
             let needed = self.sized.as_ref().map_or(0, |sized| sized.nodes as u64);
             let style = if *more < needed { Style::Warning } else { Style::Plain };
             text.styled_line(style, format!("  quota {name}: {more} more of these fit"));
         }
         text
+    }
+}
+
+fn live(holdings: &[Holding]) -> Json {
+    if holdings.is_empty() {
+        return Json::Null;
+    }
+    let nodes = holdings.iter().map(|holding| {
+        let usable = holding.allocatable - holding.daemons;
+        json!({
+            "name": holding.name,
+            "instanceType": holding.kind,
+            "zone": holding.zone,
+            "open": holding.is_open,
+            "seen": amounts(holding.seen),
+            "allocatable": amounts(holding.allocatable),
+            "daemons": amounts(holding.daemons),
+            "usable": amounts(usable),
+            "usablePercent": percent(usable.bytes, holding.seen.bytes),
+            "used": amounts(holding.used),
+            "free": amounts(holding.allocatable - holding.used),
+            "pods": holding.pods,
+            "homelessIfLost": holding.homeless,
+        })
+    });
+    json!({
+        "nodes": nodes.collect::<Vec<_>>(),
+        "survivesLossOfNode": holdings.iter().all(|holding| holding.homeless.is_empty()),
+    })
+}
+
+fn push_holding(text: &mut Text, holding: &Holding) {
+    let free = holding.allocatable - holding.used;
+    let closed = if holding.is_open { "" } else { ", takes no pods" };
+    text.styled_line(Style::Heading, &holding.name);
+    text.line(format!(
+        "  {} pods; allocatable {}, asked for {}, free {}{closed}",
+        holding.pods,
+        shown(holding.allocatable),
+        shown(holding.used),
+        shown(free)
+    ));
+    if !holding.homeless.is_empty() {
+        let homeless = holding.homeless.join(", ");
+        text.styled_line(
+            Style::Warning,
+            format!("  if it is lost, these find no place: {homeless}"),
+        );
     }
 }
 

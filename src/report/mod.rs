@@ -9,12 +9,15 @@ pub mod change;
 pub mod check;
 pub mod diff;
 pub mod doctor;
+pub mod drain;
 mod envelope;
 pub mod history;
 pub mod list;
 #[cfg(feature = "git")]
 pub mod lock;
 pub mod look;
+#[cfg(feature = "templates")]
+mod markdown;
 #[cfg(feature = "templates")]
 mod page;
 #[cfg(feature = "forge")]

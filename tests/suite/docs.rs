@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::support::repo::TestRepo;
 
 const FIXTURE: &str = "fixtures/overlays/lattice";
+/// The cluster of pages that look at one, as `now.json`.
+const DUMP: &str = "fixtures/drain/node-flavour.json";
 
 /// A command line as a shell splits it, for the quotes that the pages use.
 fn split(line: &str) -> Vec<String> {
@@ -70,6 +72,9 @@ fn examples_print_what_the_pages_say() {
     for path in pages().into_iter().filter(|path| path != Path::new(WALK)) {
         let page = fs::read_to_string(&path).unwrap();
         let repo = TestRepo::from_folder(Path::new(FIXTURE));
+        if page.contains("--from now.json") {
+            repo.write("now.json", &fs::read_to_string(DUMP).unwrap());
+        }
         let (now, count) = printed(&page, &repo);
         commands += count;
         if std::env::var("OVERLAY_BLESS").is_ok() {

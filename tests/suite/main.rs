@@ -29,6 +29,7 @@ mod deliver_remotes;
 mod diff;
 #[cfg(feature = "git")]
 mod docs;
+mod drain;
 mod errors;
 #[cfg(feature = "git")]
 mod git_commit;

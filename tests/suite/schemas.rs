@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use overlay::config::{CHECK_KEYS, GROUP_KEYS, KEYS, Settings};
+use overlay::config::{CHECK_KEYS, DRAIN_KEYS, GROUP_KEYS, KEYS, ORDER_KEYS, PAIR_KEYS, Settings};
 use serde_json::Value;
 
 use crate::support::json_schema::faults;
@@ -31,6 +31,12 @@ fn the_schema_of_the_settings_has_their_keys() {
     let schema = published("config");
     assert_eq!(keys(&schema, "/properties"), sorted(&KEYS));
     assert_eq!(keys(&schema, "/properties/checks/properties"), sorted(&CHECK_KEYS));
+    let drain = "/properties/drain/properties";
+    assert_eq!(keys(&schema, drain), sorted(&DRAIN_KEYS));
+    assert_eq!(keys(&schema, &format!("{drain}/order/items/properties")), sorted(&ORDER_KEYS));
+    assert_eq!(keys(&schema, &format!("{drain}/pairs/items/properties")), sorted(&PAIR_KEYS));
+    let rules = overlay::drain::BuiltIn::ALL.map(overlay::drain::BuiltIn::word);
+    assert_eq!(keys(&schema, &format!("{drain}/rules/properties")), sorted(&rules));
     assert_eq!(keys(&schema, "/$defs/group/anyOf/1/properties"), sorted(&GROUP_KEYS));
     let ids: Vec<Value> =
         overlay::checks::ALL.iter().map(|check| check.id.as_str().into()).collect();
@@ -42,7 +48,7 @@ fn the_schema_of_the_settings_has_their_keys() {
 }
 
 /// Settings in YAML that is JSON too, so that another reader hands them to the judge.
-const SETTINGS: [(&str, bool); 30] = [
+const SETTINGS: [(&str, bool); 40] = [
     ("null", true),
     ("{}", true),
     ("[]", false),
@@ -76,6 +82,19 @@ const SETTINGS: [(&str, bool); 30] = [
     (r#"{"checks": {"nodeSize": {"disk": "1Gi"}}}"#, false),
     (r#"{"checks": {"nodeLabels": ["a.example/b"], "imageArguments": ["--image"]}}"#, true),
     (r#"{"checks": {"nodeLabels": "a"}}"#, false),
+    (r#"{"drain": {"nodes": ["a"], "selector": "pool=old"}}"#, true),
+    (
+        r#"{"drain": {"order": [{"before": "a/b", "after": "a/Deployment/c", "optional": true}]}}"#,
+        true,
+    ),
+    (r#"{"drain": {"order": [{"before": "a/b"}]}}"#, false),
+    (r#"{"drain": {"order": [{"before": "b", "after": "a/c"}]}}"#, false),
+    (r#"{"drain": {"pairs": [{"name": "a", "namespace": "b", "selector": "c=d"}]}}"#, true),
+    (r#"{"drain": {"pairs": [{"name": "a", "selector": "c=d"}]}}"#, false),
+    (r#"{"drain": {"protected": ["a/b"], "rules": {"pairs-apart": "off"}}}"#, true),
+    (r#"{"drain": {"rules": {"pairs-apart": "never"}}}"#, false),
+    (r#"{"drain": {"rules": {"pairs": "off"}}}"#, false),
+    (r#"{"drain": {"node": ["a"]}}"#, false),
 ];
 
 #[test]

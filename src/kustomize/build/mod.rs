@@ -25,7 +25,7 @@ mod hash;
 mod images;
 mod json_patch;
 mod kv;
-mod label_selector;
+pub(crate) mod label_selector;
 mod labels;
 mod limits;
 mod location;

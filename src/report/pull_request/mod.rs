@@ -4,7 +4,6 @@
 //! Markdown, unless a filter of ours made it: nothing from a manifest becomes markup, a mention or a marker. Must not
 //! know forges: it is told how long a body may be.
 
-mod markdown;
 mod marker;
 mod view;
 
@@ -13,6 +12,7 @@ pub use marker::{Marker, Scope, find_marker, replace_region};
 use minijinja::{Environment, UndefinedBehavior};
 
 use crate::report::change::OverlayReport;
+use crate::report::markdown;
 use view::View;
 
 /// The template that is built in.

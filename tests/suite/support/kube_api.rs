@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(3);
 /// A kind: API version, kind, plural, whether it has namespaces.
 type Known = (&'static str, &'static str, &'static str, bool);
 
-const KNOWN: [Known; 21] = [
+const KNOWN: [Known; 22] = [
     ("v1", "Pod", "pods", true),
     ("v1", "Node", "nodes", false),
     ("v1", "Event", "events", true),
@@ -34,6 +34,7 @@ const KNOWN: [Known; 21] = [
     ("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", true),
     ("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true),
     ("storage.k8s.io/v1", "VolumeAttachment", "volumeattachments", false),
+    ("certificates.k8s.io/v1", "CertificateSigningRequest", "certificatesigningrequests", false),
     ("postgresql.cnpg.io/v1", "Cluster", "clusters", true),
     ("argoproj.io/v1alpha1", "Application", "applications", true),
     ("cert-manager.io/v1", "Certificate", "certificates", true),

@@ -26,6 +26,19 @@ pub(super) fn code_filter(value: &Value) -> Value {
     Value::from_safe_string(code(&value.to_string()))
 }
 
+/// The filter `block`: a list of lines as a block of commands for a shell.
+pub(super) fn block_filter(value: &Value) -> Result<Value, Error> {
+    let lines = value.try_iter()?.map(|line| escape_control(&line.to_string()).into_owned());
+    Ok(Value::from_safe_string(block(&lines.collect::<Vec<_>>())))
+}
+
+/// A block of commands, whatever backticks are in them.
+fn block(lines: &[String]) -> String {
+    let runs = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or(0).max(2) + 1);
+    format!("{fence}sh\n{}\n{fence}", lines.join("\n"))
+}
+
 /// Text in a line.
 pub(super) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);

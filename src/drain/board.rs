@@ -1,0 +1,259 @@
+//! Where pods would go: a scheduler in small, over what is known of nodes, volumes and requests.
+//!
+//! Among the nodes that may take a pod, the one with the largest share left gets it, as the default scheduler scores
+//! (`LeastAllocated`). The real one weighs more; what fits nowhere here fits nowhere there.
+
+use super::pod::Pod;
+use super::state::State;
+use crate::capacity::amounts::Amounts;
+use crate::capacity::eligible::{Unfit, terms_match, terms_shown, unfit};
+use crate::checks::model::selector::{Labels, Selector};
+use crate::checks::model::{int_at, items_at, text_at};
+use crate::kustomize::node::Node;
+
+/// Why a node does not take a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is cordoned, is not ready, or is one of those to be emptied.
+    Closed,
+    /// Labels, affinity or taints.
+    Unfit(Unfit),
+    /// A volume that the node cannot reach: its claim and where it can be.
+    Volume(String, String),
+    /// Another pod keeps it away, or it keeps away from one.
+    Apart,
+    /// The pods of its workload would lie too unevenly.
+    Uneven,
+    /// It is too large for what is left there.
+    Full,
+}
+
+/// One node of the board.
+#[derive(Clone, Debug)]
+struct Slot {
+    free: Amounts,
+    pods_left: u64,
+    is_open: bool,
+}
+
+/// A state in which pods move.
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// The state; `pods` may have grown by pods that come.
+    pub state: State,
+    slots: Vec<Slot>,
+    /// The pods that want others away.
+    repellers: Vec<usize>,
+}
+
+impl Board {
+    /// The board of a state: nodes that are ready and not cordoned are open.
+    #[must_use]
+    pub fn new(state: State) -> Self {
+        let slot = |node: &super::state::ClusterNode| Slot {
+            free: node.allocatable,
+            pods_left: node.pods,
+            is_open: node.is_ready && !node.is_cordoned,
+        };
+        let is_repeller = |at: &usize| !anti_affinity(&state.pods[*at].spec).is_empty();
+        let repellers = (0..state.pods.len()).filter(is_repeller).collect();
+        let mut board = Self { slots: state.nodes.iter().map(slot).collect(), state, repellers };
+        for at in 0..board.state.pods.len() {
+            if let Some(node) =
+                board.state.pods[at].node.filter(|_| !board.state.pods[at].is_over())
+            {
+                board.occupy(node, board.state.pods[at].request);
+            }
+        }
+        board
+    }
+
+    /// Lets no pod come to a node any more.
+    pub fn close(&mut self, node: usize) {
+        self.slots[node].is_open = false;
+    }
+
+    /// Whether pods may come to a node.
+    #[must_use]
+    pub fn is_open(&self, node: usize) -> bool {
+        self.slots[node].is_open
+    }
+
+    /// What is free on a node.
+    #[must_use]
+    pub fn free(&self, node: usize) -> Amounts {
+        self.slots[node].free
+    }
+
+    fn occupy(&mut self, node: usize, request: Amounts) {
+        self.slots[node].free -= request;
+        self.slots[node].pods_left = self.slots[node].pods_left.saturating_sub(1);
+    }
+
+    /// Adds a pod that is to come, without a place.
+    pub fn add(&mut self, pod: Pod) -> usize {
+        let at = self.state.pods.len();
+        if !anti_affinity(&pod.spec).is_empty() {
+            self.repellers.push(at);
+        }
+        self.state.pods.push(Pod { node: None, ..pod });
+        at
+    }
+
+    /// Adds an empty node that is to come.
+    pub fn add_node(&mut self, node: super::state::ClusterNode) -> usize {
+        self.slots.push(Slot { free: node.allocatable, pods_left: node.pods, is_open: true });
+        self.state.nodes.push(node);
+        self.slots.len() - 1
+    }
+
+    /// Takes a pod off its node.
+    pub fn lift(&mut self, pod: usize) {
+        if let Some(node) = self.state.pods[pod].node.take() {
+            self.slots[node].free += self.state.pods[pod].request;
+            self.slots[node].pods_left += 1;
+        }
+    }
+
+    /// Puts a pod on a node.
+    pub fn put(&mut self, pod: usize, node: usize) {
+        self.occupy(node, self.state.pods[pod].request);
+        self.state.pods[pod].node = Some(node);
+    }
+
+    /// The node that a pod without one would come to.
+    #[must_use]
+    pub fn choose(&self, pod: usize) -> Option<usize> {
+        let takers = (0..self.slots.len()).filter(|node| self.refusal(pod, *node).is_none());
+        takers.max_by(|a, b| {
+            let left = |node: usize| self.share_left(pod, node);
+            left(*a).total_cmp(&left(*b)).then(b.cmp(a))
+        })
+    }
+
+    /// Puts a pod where the scheduler would; returns that node.
+    pub fn place(&mut self, pod: usize) -> Option<usize> {
+        let node = self.choose(pod)?;
+        self.put(pod, node);
+        Some(node)
+    }
+
+    /// The mean of what would be left of processor and memory, as shares.
+    #[allow(clippy::cast_precision_loss, reason = "only an order is wanted")]
+    fn share_left(&self, pod: usize, node: usize) -> f64 {
+        let left = self.slots[node].free - self.state.pods[pod].request;
+        let all = self.state.nodes[node].allocatable;
+        let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+        (share(left.millicores, all.millicores) + share(left.bytes, all.bytes)) / 2.0
+    }
+
+    /// Why a node does not take a pod; `None` where it does.
+    #[must_use]
+    pub fn refusal(&self, pod: usize, node: usize) -> Option<Refusal> {
+        let (slot, who) = (&self.slots[node], &self.state.pods[pod]);
+        if !slot.is_open {
+            return Some(Refusal::Closed);
+        }
+        if let Some(why) = self.forbids(who, node) {
+            return Some(why);
+        }
+        if slot.pods_left == 0 || !who.request.fits(slot.free) {
+            return Some(Refusal::Full);
+        }
+        if self.is_kept_apart(pod, node) {
+            return Some(Refusal::Apart);
+        }
+        self.is_uneven(pod, node).then_some(Refusal::Uneven)
+    }
+
+    /// What keeps a pod off a node however empty it is.
+    #[must_use]
+    pub fn forbids(&self, pod: &Pod, node: usize) -> Option<Refusal> {
+        let face = &self.state.nodes[node].face;
+        if let Some(unfit) = unfit(&pod.spec, face) {
+            return Some(Refusal::Unfit(unfit));
+        }
+        let claims = pod.claims.iter().map(|claim| &self.state.claims[*claim]);
+        claims.into_iter().find_map(|claim| {
+            let terms = claim.terms.as_ref()?;
+            let place = terms_shown(terms);
+            (!terms_match(terms, face)).then(|| Refusal::Volume(claim.name.clone(), place))
+        })
+    }
+
+    /// The value of a topology key; the host name is the node's own even where no label says so.
+    fn topology(&self, node: usize, key: &str) -> Option<&str> {
+        let face = &self.state.nodes[node].face;
+        let label = face.labels.get(key).map(String::as_str);
+        label.or((key == HOST).then_some(face.name.as_str()))
+    }
+
+    /// Required anti-affinity, in both directions.
+    fn is_kept_apart(&self, pod: usize, node: usize) -> bool {
+        let who = &self.state.pods[pod];
+        let is_near = |there: usize, term: &Node| {
+            let key = text_at(term, &["topologyKey"]).unwrap_or(HOST);
+            let here = self.topology(node, key);
+            here.is_some() && here == self.topology(there, key)
+        };
+        let others = || {
+            let all = self.state.pods.iter().enumerate();
+            all.filter(|(at, other)| *at != pod && !other.is_over())
+        };
+        let own = anti_affinity(&who.spec);
+        let repels_one = !own.is_empty()
+            && others().filter_map(|(_, other)| Some((other, other.node?))).any(
+                |(other, there)| {
+                    own.iter().any(|term| is_near(there, term) && repels(who, other, term))
+                },
+            );
+        repels_one
+            || self.repellers.iter().filter(|at| **at != pod).any(|at| {
+                let other = &self.state.pods[*at];
+                let Some(there) = other.node.filter(|_| !other.is_over()) else { return false };
+                let terms = anti_affinity(&other.spec).iter();
+                terms.into_iter().any(|term| is_near(there, term) && repels(other, who, term))
+            })
+    }
+
+    /// Topology spreads by host that must hold, over the open nodes.
+    fn is_uneven(&self, pod: usize, node: usize) -> bool {
+        let who = &self.state.pods[pod];
+        items_at(&who.spec, &["topologySpreadConstraints"]).iter().any(|spread| {
+            let must = text_at(spread, &["whenUnsatisfiable"]).unwrap_or("DoNotSchedule");
+            if must != "DoNotSchedule" || text_at(spread, &["topologyKey"]) != Some(HOST) {
+                return false;
+            }
+            let selector = Selector::new(spread.get("labelSelector"));
+            let is_one = |other: &Pod, labels: &Labels<'_>| {
+                other.namespace == who.namespace && selector.matches(labels)
+            };
+            let count = |node: usize| {
+                let here = self.state.pods.iter().filter(|other| other.node == Some(node));
+                here.filter(|other| is_one(other, &other.labels())).count()
+            };
+            let counts = (0..self.slots.len())
+                .filter(|other| self.slots[*other].is_open && self.forbids(who, *other).is_none());
+            let least = counts.map(count).min().unwrap_or(0);
+            let skew = int_at(spread, &["maxSkew"]).unwrap_or(1).max(1).unsigned_abs();
+            (count(node) + 1).saturating_sub(least) as u64 > skew
+        })
+    }
+}
+
+/// The topology key of a node.
+const HOST: &str = "kubernetes.io/hostname";
+
+/// Whether a term of `one` wants `other` away.
+fn repels(one: &Pod, other: &Pod, term: &Node) -> bool {
+    let is_near = match items_at(term, &["namespaces"]) {
+        [] => one.namespace == other.namespace,
+        named => named.iter().any(|name| name.as_str() == Some(other.namespace.as_str())),
+    };
+    is_near && Selector::new(term.get("labelSelector")).matches(&other.labels())
+}
+
+fn anti_affinity(spec: &Node) -> &[Node] {
+    let path = ["affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
+    items_at(spec, &path)
+}

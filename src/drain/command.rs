@@ -1,0 +1,123 @@
+//! The commands that people run, as texts for a shell.
+
+use super::pod::{Pod, WorkloadId};
+
+/// One word for a shell, quoted where it has to be.
+#[must_use]
+pub fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Several words in a row.
+fn words<'a>(all: impl IntoIterator<Item = &'a str>) -> String {
+    all.into_iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// `kubectl cordon …` or `kubectl uncordon …`.
+#[must_use]
+pub fn cordon(verb: &str, nodes: &[&str]) -> String {
+    format!("kubectl {verb} {}", words(nodes.iter().copied()))
+}
+
+/// The drain of a node, of the pods that `selector` selects.
+#[must_use]
+pub fn drain(node: &str, selector: Option<&str>, timeout: &str) -> String {
+    let only = selector.map(|text| format!(" --pod-selector={}", word(text))).unwrap_or_default();
+    let node = word(node);
+    format!(
+        "kubectl drain {node} --ignore-daemonsets --delete-emptydir-data{only} --timeout={timeout}"
+    )
+}
+
+/// Deletes pods of one namespace and waits until they are gone.
+#[must_use]
+pub fn delete(pods: &[&Pod], timeout: u64) -> String {
+    let namespace = pods.first().map(|pod| pod.namespace.as_str()).unwrap_or_default();
+    let names = words(pods.iter().map(|pod| pod.name.as_str()));
+    format!("kubectl delete pod -n {} {names} --timeout={timeout}s", word(namespace))
+}
+
+/// Waits until so many replicas of a workload are ready.
+#[must_use]
+pub fn wait_workload(id: &WorkloadId, ready: usize, timeout: &str) -> Option<String> {
+    let (field, resource) = match id.kind.as_str() {
+        "Deployment" => ("readyReplicas", "deployment"),
+        "StatefulSet" => ("readyReplicas", "statefulset"),
+        "ReplicaSet" => ("readyReplicas", "replicaset"),
+        "Cluster" => ("readyInstances", "cluster.postgresql.cnpg.io"),
+        _ => return None,
+    };
+    let (namespace, name) = (word(&id.namespace), word(&id.name));
+    Some(format!(
+        "kubectl wait -n {namespace} --for=jsonpath='{{.status.{field}}}'={ready} {resource}/{name} --timeout={timeout}"
+    ))
+}
+
+/// Waits until all pods that a selector selects are ready.
+#[must_use]
+pub fn wait_pods(namespace: &str, selector: &str, timeout: &str) -> String {
+    let (namespace, selector) = (word(namespace), word(selector));
+    format!(
+        "kubectl wait -n {namespace} --for=condition=Ready pod -l {selector} --timeout={timeout}"
+    )
+}
+
+/// Shows pods that are neither running nor done; nothing is expected.
+pub const CHECK: &str = "kubectl get pods -A --no-headers | grep -vE 'Running|Completed'";
+
+/// An edit in git, as a pull request.
+#[must_use]
+pub fn edit(what: &str, overlay: &str, change: &str) -> String {
+    format!("overlay set {what} {} {} --pr", word(overlay), word(change))
+}
+
+/// A label by which exactly `wanted` are known among themselves and `others`: its key and its values.
+#[must_use]
+pub fn tell_apart(wanted: &[&Pod], others: &[&Pod]) -> Option<(String, Vec<String>)> {
+    let first = wanted.first()?;
+    let mut keys: Vec<&String> = first.labels.keys().collect();
+    let rank = |key: &str| PREFERRED.iter().position(|known| *known == key).unwrap_or(99);
+    keys.sort_by_key(|key| (rank(key), key.as_str()));
+    keys.into_iter().find_map(|key| {
+        let mut values: Vec<String> =
+            wanted.iter().map(|pod| pod.labels.get(key).cloned()).collect::<Option<_>>()?;
+        values.sort();
+        values.dedup();
+        let is_other = |pod: &&&Pod| pod.labels.get(key).is_some_and(|v| values.contains(v));
+        (!others.iter().any(|pod| is_other(&pod))).then(|| (key.clone(), values))
+    })
+}
+
+/// Labels that name a workload, before any others.
+const PREFERRED: [&str; 6] = [
+    "cnpg.io/cluster",
+    "statefulset.kubernetes.io/pod-name",
+    "app.kubernetes.io/instance",
+    "app.kubernetes.io/name",
+    "app",
+    "k8s-app",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_read_more() {
+        for (text, quoted) in [
+            ("web-0", "web-0"),
+            ("a=b", "a=b"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("$(reboot)", "'$(reboot)'"),
+            ("it's", "'it'\\''s'"),
+            ("key notin (a,b)", "'key notin (a,b)'"),
+        ] {
+            assert_eq!(word(text), quoted);
+        }
+    }
+}

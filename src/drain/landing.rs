@@ -1,0 +1,258 @@
+//! Where moved pods land, which ones find no place, and what is waited for before the next step.
+
+use super::board::Refusal;
+use super::command;
+use super::means::Means;
+use super::plan::{Obstacle, Planner, StepKind};
+use super::pod::{Owner, WorkloadId};
+use crate::capacity::eligible::Unfit;
+use crate::checks::model::{items_at, text_at};
+
+/// What labels and taints have against it.
+fn why_unfit(whys: &[Refusal]) -> (&'static str, String, &'static str) {
+    let wanted = whys.iter().find_map(|why| match why {
+        Refusal::Unfit(Unfit::Labels(label)) => Some(format!("no node to go to has {label}")),
+        Refusal::Unfit(Unfit::Taint(taint)) => Some(format!("it does not tolerate {taint}")),
+        _ => None,
+    });
+    let wanted = wanted.unwrap_or_else(|| "no node that is open may have it".to_owned());
+    ("no-node-fits", wanted, "label the new nodes, or change what it asks for")
+}
+
+impl Planner<'_> {
+    /// Lifts pods off their nodes and lets them land; what nothing makes anew is gone.
+    pub(super) fn move_pods(&mut self, pods: &[usize]) {
+        for pod in pods {
+            self.board.lift(*pod);
+        }
+        let comes_back = |pod: &usize| self.board.state.pods[*pod].owner != Owner::Nobody;
+        let mut homeless: Vec<usize> = pods.iter().copied().filter(comes_back).collect();
+        let mut trial = self.board.clone();
+        let fits_as_it_comes = homeless.iter().all(|pod| trial.place(*pod).is_some());
+        if !fits_as_it_comes {
+            // The largest first: what finds no place then would find none in most other orders either.
+            let size = |pod: &usize| std::cmp::Reverse(self.board.state.pods[*pod].request);
+            homeless.sort_by_key(size);
+        }
+        for pod in homeless {
+            if self.board.place(pod).is_none() {
+                self.pending.push(pod);
+                if !self.may_wait {
+                    self.tell_no_place(pod, false);
+                }
+            }
+        }
+    }
+
+    /// An obstacle for a pod that fits on none of the nodes that are open.
+    pub(super) fn tell_no_place(&mut self, pod: usize, is_protected: bool) {
+        let (id, why, fix) = self.why_no_place(pod);
+        let shown = self.board.state.pods[pod].shown();
+        let id = if is_protected { "protected-pending" } else { id };
+        let message = format!("{shown} will find no place: {why}");
+        let fix = fix.to_owned();
+        self.plan.obstacles.push(Obstacle { id, message, pods: vec![shown], fix });
+    }
+
+    /// The kind of obstacle, what it is, and what to do about it.
+    fn why_no_place(&self, pod: usize) -> (&'static str, String, &'static str) {
+        let nodes = (0..self.board.state.nodes.len()).filter(|node| self.board.is_open(*node));
+        let nodes: Vec<usize> = nodes.collect();
+        let whys: Vec<Refusal> =
+            nodes.iter().filter_map(|node| self.board.refusal(pod, *node)).collect();
+        let is_kept = |why: &Refusal| matches!(why, Refusal::Apart | Refusal::Uneven);
+        let volume = whys.iter().find_map(|why| match why {
+            Refusal::Volume(claim, place) => Some((claim, place)),
+            _ => None,
+        });
+        match volume {
+            _ if nodes.is_empty() => (
+                "no-target",
+                "no node is open that it could go to".to_owned(),
+                "add nodes first, or uncordon some",
+            ),
+            Some((claim, place)) if whys.iter().all(|w| matches!(w, Refusal::Volume(..))) => {
+                self.why_its_volume(pod, claim, place)
+            }
+            _ if whys.contains(&Refusal::Full) => self.why_too_large(pod, &nodes),
+            _ if whys.iter().any(is_kept) => (
+                "kept-apart",
+                "anti-affinity or a topology spread leaves it no node".to_owned(),
+                "add a node",
+            ),
+            _ => why_unfit(&whys),
+        }
+    }
+
+    fn why_its_volume(
+        &self,
+        pod: usize,
+        claim: &str,
+        place: &str,
+    ) -> (&'static str, String, &'static str) {
+        let state = &self.board.state;
+        let mut claims = state.pods[pod].claims.iter();
+        match claims.any(|claim| state.claims[*claim].is_local) {
+            true => (
+                "local-data",
+                format!("its claim {claim} lies on the disk of a node ({place})"),
+                "move the data first: a backup, or a replica elsewhere",
+            ),
+            false => (
+                "volume-elsewhere",
+                format!(
+                    "its claim {claim} can only be where {place}, and no node to go to is there"
+                ),
+                "make the new nodes in the zone of the volume",
+            ),
+        }
+    }
+
+    fn why_too_large(&self, pod: usize, nodes: &[usize]) -> (&'static str, String, &'static str) {
+        let request = self.board.state.pods[pod].request;
+        let free = nodes.iter().map(|node| self.board.free(*node));
+        let largest = free.max_by_key(|free| free.bytes).unwrap_or_default();
+        let why = format!(
+            "it asks for {}m cpu and {:.0} MiB, and the largest free block is {}m cpu and {:.0} MiB",
+            request.millicores,
+            request.mebibytes(),
+            largest.millicores,
+            largest.mebibytes()
+        );
+        ("too-large", why, "add a node, or make its requests smaller: overlay set resources")
+    }
+
+    /// Waits for what moved, where something else moves on the strength of it.
+    pub(super) fn wait_for(&mut self, pods: &[usize]) {
+        let mut waited: Vec<WorkloadId> = Vec::new();
+        for pair in self.pairs.clone() {
+            if !pods.iter().any(|pod| pair.pods.contains(pod)) {
+                continue;
+            }
+            match (&pair.workload, &pair.selector) {
+                (Some(id), _) => {
+                    self.wait_for_workload(id, self.ready_of(id), "ready before another one moves");
+                    waited.push(id.clone());
+                }
+                (None, Some((namespace, selector))) => {
+                    let command =
+                        command::wait_pods(namespace, selector, &self.options.wait_timeout);
+                    let text = format!("{}: all are ready before another one moves.", pair.name);
+                    let shown = self.shown(&pair.pods);
+                    self.step(StepKind::Wait, text, vec![command]).pods = shown;
+                }
+                (None, None) => {}
+            }
+        }
+        for pod in pods {
+            let Some(id) = self.board.state.pods[*pod].workload().cloned() else { continue };
+            let is_first = self.rules.order.iter().any(|rule| rule.before.is(&id));
+            let is_raised = self.raises.iter().find(|raise| raise.workload == id).map(|r| r.to);
+            let ready = match is_raised {
+                Some(to) => usize::try_from(to).unwrap_or(0),
+                None if is_first || self.attaches_volumes(*pod) => self.ready_of(&id),
+                None => continue,
+            };
+            if !waited.contains(&id) {
+                self.wait_for_workload(&id, ready, "ready before anything else moves");
+                waited.push(id);
+            }
+        }
+    }
+
+    /// How many of a workload were ready at the start, at least one.
+    fn ready_of(&self, id: &WorkloadId) -> usize {
+        let state = &self.board.state;
+        state.pods_of(id).iter().filter(|pod| state.pods[**pod].is_ready).count().max(1)
+    }
+
+    /// Whether a pod is what attaches volumes: nothing else can attach one while it is away.
+    fn attaches_volumes(&self, pod: usize) -> bool {
+        let containers = items_at(&self.board.state.pods[pod].spec, &["containers"]);
+        let name = |container| text_at(container, &["name"]);
+        containers.iter().any(|container| name(container) == Some("csi-attacher"))
+    }
+
+    /// A wait until so many of a workload are ready.
+    pub(super) fn wait_for_workload(&mut self, id: &WorkloadId, ready: usize, when: &str) {
+        let timeout = self.options.wait_timeout.clone();
+        let pods = self.board.state.pods_of(id);
+        let command = command::wait_workload(id, ready, &timeout).or_else(|| {
+            let state = &self.board.state;
+            let own: Vec<_> = pods.iter().map(|pod| &state.pods[*pod]).collect();
+            let near = |at: &usize| {
+                let pod = &state.pods[*at];
+                pod.namespace == id.namespace && !pods.contains(at) && !pod.is_over()
+            };
+            let others = (0..state.pods.len()).filter(near);
+            let others: Vec<_> = others.map(|at| &state.pods[at]).collect();
+            let (key, values) = command::tell_apart(&own, &others)?;
+            let selector = format!("{key} in ({})", values.join(","));
+            Some(command::wait_pods(&id.namespace, &selector, &timeout))
+        });
+        let s = if ready == 1 { "" } else { "s" };
+        let text = format!("{id}: {ready} replica{s} {when}.");
+        let shown = self.shown(&pods);
+        let commands = command.into_iter().collect();
+        self.step(StepKind::Wait, text, commands).pods = shown;
+    }
+
+    /// What is wrong with pods before anything moves.
+    pub(super) fn tell_obstacles_of_pods(&mut self) {
+        let state = &self.board.state;
+        let mut found: Vec<Obstacle> = Vec::new();
+        for (at, means) in self.means.iter().enumerate() {
+            let pod = &state.pods[at];
+            if *means == Means::None {
+                continue;
+            }
+            let shown = pod.shown();
+            if pod.owner == Owner::Nobody {
+                found.push(Obstacle {
+                    id: "pod-of-nobody",
+                    message: format!("{shown} is made by nothing: once it is gone, nothing brings it back"),
+                    pods: vec![shown.clone()],
+                    fix: format!("keep its manifest (kubectl get pod -n {} {} -o yaml), and make it again after", command::word(&pod.namespace), command::word(&pod.name)),
+                });
+            }
+            for budget in state.budgets_of(pod) {
+                let budget = &state.budgets[budget];
+                let allowance = state.allowance(budget);
+                let is_ill = *means == Means::Drain
+                    && !allowance.blocks_for_good()
+                    && allowance.allowed() == 0;
+                let message = format!(
+                    "the budget {} in {} ({}) allows no eviction now: {} of {} pods are ready",
+                    budget.name,
+                    budget.namespace,
+                    budget.shown(),
+                    allowance.healthy,
+                    allowance.expected
+                );
+                if !is_ill {
+                    continue;
+                }
+                match found.iter_mut().find(|known| known.message == message) {
+                    Some(known) => known.pods.push(shown.clone()),
+                    None => found.push(Obstacle {
+                        id: "budget-unhealthy",
+                        message,
+                        pods: vec![shown.clone()],
+                        fix: "mend the pods that are not ready first".to_owned(),
+                    }),
+                }
+            }
+            if !pod.scratch.is_empty() {
+                self.scratch.push(shown);
+            }
+        }
+        self.plan.obstacles.extend(found);
+        if !self.scratch.is_empty() {
+            let count = self.scratch.len();
+            self.plan.notes.push(format!(
+                "{count} pods lose what is in their emptyDir volumes (--delete-emptydir-data): {}",
+                self.scratch.join(", ")
+            ));
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The order in which nodes are emptied: steps for people, from the state of a cluster and rules.
+//!
+//! Pure: takes objects of a cluster and settings, returns a plan. `state` and `pod` read; `board` is a scheduler in small;
+//! `means` says how each pod leaves, `order` when; `waves`, `sweep`, `together` and `landing` make the steps; `command`
+//! their texts. Must not know arguments, files or how a cluster is reached, and nothing here acts on one.
+
+pub mod board;
+pub mod command;
+pub mod holding;
+pub mod landing;
+pub mod means;
+pub mod order;
+pub mod plan;
+pub mod pod;
+pub mod progress;
+pub mod rules;
+pub mod state;
+pub mod sweep;
+pub mod together;
+pub mod waves;
+
+pub use holding::{Holding, demand, holdings};
+pub use order::Cycle;
+pub use plan::{
+    Databases, Downtime, Obstacle, Options, Plan, PlanError, PlannedNode, Step, StepKind,
+    old_nodes, plan,
+};
+pub use pod::{Owner, Pod, WorkloadId};
+pub use progress::{Course, OldNode, Phase, Progress, Wrong};
+pub use rules::{BuiltIn, Named, OrderRule, PairRule, Rules};
+pub use state::{KINDS, State, StateError, objects_of};

@@ -1,0 +1,143 @@
+//! Pods of several workloads on one volume that one node at a time may use: they move together, or deadlock.
+//!
+//! The scheduler does not look at where a volume is attached (only `ReadWriteOncePod` is a filter), so the nodes that
+//! must not receive them are cordoned meanwhile.
+
+use super::command;
+use super::plan::{Obstacle, Planner, StepKind};
+
+impl Planner<'_> {
+    /// Among pods of one node, those that share a volume for one node, in groups of two or more.
+    pub(super) fn groups_on_one_volume(&self, pods: &[usize]) -> Vec<Vec<usize>> {
+        let state = &self.board.state;
+        let claims = |pod: usize| {
+            let claims = state.pods[pod].claims.iter().copied();
+            claims.filter(|claim| state.claims[*claim].is_for_one_node).collect::<Vec<_>>()
+        };
+        let mut groups: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+        for pod in pods {
+            let (mut own, mut members) = (claims(*pod), vec![*pod]);
+            let (touching, others): (Vec<_>, Vec<_>) = groups
+                .into_iter()
+                .partition(|(known, _)| known.iter().any(|claim| own.contains(claim)));
+            for (claims, pods) in touching {
+                own.extend(claims);
+                members.extend(pods);
+            }
+            members.sort_unstable();
+            groups = others;
+            if !own.is_empty() {
+                groups.push((own, members));
+            }
+        }
+        groups.into_iter().map(|(_, pods)| pods).filter(|pods| pods.len() > 1).collect()
+    }
+
+    /// Moves a group to one node: the others are cordoned while it lands.
+    pub(super) fn move_together(&mut self, node: usize, group: &[usize]) {
+        let Some(target) = self.target_for_all(group) else {
+            self.tell_no_common_place(group);
+            self.delete_group(node, group, String::new());
+            group.iter().for_each(|pod| self.board.lift(*pod));
+            self.pending.extend(group);
+            return;
+        };
+        let others: Vec<usize> = (0..self.board.state.nodes.len())
+            .filter(|other| *other != target && self.board.is_open(*other))
+            .collect();
+        let names: Vec<String> = others.iter().map(|other| self.name(*other).to_owned()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (shown, to) = (self.shown(group).join(" and "), self.name(target).to_owned());
+        if !names.is_empty() {
+            let text = format!(
+                "{shown} share a volume that one node at a time may use: only {to} stays open, so that they land together."
+            );
+            self.step(StepKind::Cordon, text, vec![command::cordon("cordon", &names)]);
+        }
+        self.delete_group(node, group, format!("{shown} go together."));
+        for pod in group {
+            self.board.lift(*pod);
+        }
+        for pod in group {
+            self.board.put(*pod, target);
+        }
+        let ids: std::collections::BTreeSet<_> = group
+            .iter()
+            .filter_map(|pod| self.board.state.pods[*pod].workload().cloned())
+            .collect();
+        for id in ids {
+            let ready = self.board.state.pods_of(&id).len();
+            self.wait_for_workload(&id, ready, "ready, beside each other");
+        }
+        if !names.is_empty() {
+            let text = "The others take pods again.";
+            self.step(StepKind::Uncordon, text, vec![command::cordon("uncordon", &names)]);
+        }
+        self.check_attachment(group, &to);
+    }
+
+    fn delete_group(&mut self, node: usize, group: &[usize], text: String) {
+        self.tell_downtimes(node, group);
+        self.delete_step(StepKind::Delete, node, group, text);
+    }
+
+    fn check_attachment(&mut self, group: &[usize], to: &str) {
+        let state = &self.board.state;
+        let mut volumes: Vec<String> = group
+            .iter()
+            .flat_map(|pod| &state.pods[*pod].claims)
+            .filter_map(|claim| state.claims[*claim].volume.clone())
+            .collect();
+        volumes.sort();
+        volumes.dedup();
+        let commands = volumes.iter().map(|volume| {
+            let query = format!(
+                "{{range .items[?(@.spec.source.persistentVolumeName==\"{volume}\")]}}{{.spec.nodeName}}{{\"\\n\"}}{{end}}"
+            );
+            format!("kubectl get volumeattachment -o jsonpath='{query}'")
+        });
+        let commands = commands.collect();
+        self.step(
+            StepKind::Check,
+            format!("The volume is attached to {to} and nowhere else."),
+            commands,
+        );
+    }
+
+    /// A node on which the whole group fits; the one with most left.
+    fn target_for_all(&self, group: &[usize]) -> Option<usize> {
+        let open = (0..self.board.state.nodes.len()).filter(|node| self.board.is_open(*node));
+        let mut lifted = self.board.clone();
+        group.iter().for_each(|pod| lifted.lift(*pod));
+        let fits = |node: &usize| {
+            let mut board = lifted.clone();
+            group.iter().all(|pod| {
+                let fits = board.refusal(*pod, *node).is_none();
+                if fits {
+                    board.put(*pod, *node);
+                }
+                fits
+            })
+        };
+        let left = |node: &usize| {
+            let (free, all) = (lifted.free(*node), self.board.state.nodes[*node].allocatable);
+            #[allow(clippy::cast_precision_loss, reason = "only an order is wanted")]
+            let share = free.bytes as f64 / all.bytes.max(1) as f64;
+            share
+        };
+        open.filter(fits).max_by(|a, b| left(a).total_cmp(&left(b)).then(b.cmp(a)))
+    }
+
+    fn tell_no_common_place(&mut self, group: &[usize]) {
+        let pods = self.shown(group);
+        self.plan.obstacles.push(Obstacle {
+            id: "no-common-place",
+            message: format!(
+                "{} share a volume, and no node has room for all of them",
+                pods.join(" and ")
+            ),
+            pods,
+            fix: "add a node with room for all of them, or run them in one pod".to_owned(),
+        });
+    }
+}
