@@ -106,6 +106,8 @@ enum Command {
     #[cfg(feature = "git")]
     Hold(hold::HoldArgs),
     Apply(apply::ApplyArgs),
+    #[cfg(feature = "forge")]
+    Pr(pull_request::PrArgs),
     #[cfg(feature = "argocd")]
     Wait(wait::WaitArgs),
     Verify(verify::VerifyArgs),
@@ -147,6 +149,8 @@ impl Command {
             #[cfg(feature = "git")]
             Self::Hold(_) => "hold",
             Self::Apply(_) => "apply",
+            #[cfg(feature = "forge")]
+            Self::Pr(_) => "pr",
             #[cfg(feature = "argocd")]
             Self::Wait(_) => "wait",
             Self::Verify(_) => "verify",
@@ -187,6 +191,8 @@ impl Command {
             #[cfg(feature = "git")]
             Self::Hold(args) => ops::hold::run(context, &args.to_request()?),
             Self::Apply(args) => args.run(context),
+            #[cfg(feature = "forge")]
+            Self::Pr(args) => ops::deliver::propose_branch(context, &args.to_request()),
             #[cfg(feature = "argocd")]
             Self::Wait(args) => ops::wait::run(context, &args.to_request(context)?),
             Self::Verify(args) => args.run(context, output),

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::error::{Error, codes};
-use crate::ops::deliver::{Landing, MergeMethod, PullRequestOptions};
+use crate::ops::deliver::{BranchRequest, Landing, MergeMethod, PullRequestOptions};
 
 /// Options of a pull request.
 #[derive(Clone, Debug, Args)]
@@ -12,10 +12,6 @@ pub(crate) struct PullRequestArgs {
     /// Push to a branch of its own and open a pull request, or bring the one that is open up to date.
     #[arg(long, conflicts_with = "dry_run")]
     pr: bool,
-
-    /// The title, instead of the first line of the commit message.
-    #[arg(long, value_name = "TEXT")]
-    title: Option<String>,
 
     /// Wait until the base branch holds the change, and name the commit that brought it; for 15m unless --timeout says otherwise.
     ///
@@ -31,6 +27,18 @@ pub(crate) struct PullRequestArgs {
     /// How it is merged, instead of what the repository prefers.
     #[arg(long, value_name = "METHOD", value_parser = ["merge", "squash", "rebase"], requires = "merge")]
     merge_method: Option<String>,
+
+    #[command(flatten)]
+    proposal: ProposalArgs,
+}
+
+/// What a pull request gets, and where it is opened.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Pull request")]
+struct ProposalArgs {
+    /// The title, instead of the first line of the commit message.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
 
     /// Open it as a draft.
     #[arg(long)]
@@ -61,6 +69,70 @@ pub(crate) struct PullRequestArgs {
     repo: Option<String>,
 }
 
+impl ProposalArgs {
+    fn to_options(&self) -> PullRequestOptions {
+        PullRequestOptions {
+            forge: self.forge.clone(),
+            forge_url: self.forge_url.clone(),
+            repository: self.repo.clone(),
+            title: self.title.clone(),
+            is_draft: self.draft,
+            labels: self.labels.clone(),
+            reviewers: self.reviewers.clone(),
+            assignees: self.assignees.clone(),
+            landing: None,
+        }
+    }
+
+    /// What is said, by name.
+    fn said(&self) -> Option<&'static str> {
+        let all = [
+            ("--title", self.title.is_some()),
+            ("--draft", self.draft),
+            ("--label", !self.labels.is_empty()),
+            ("--reviewer", !self.reviewers.is_empty()),
+            ("--assignee", !self.assignees.is_empty()),
+            ("--forge", self.forge.is_some()),
+            ("--forge-url", self.forge_url.is_some()),
+            ("--repo", self.repo.is_some()),
+        ];
+        all.iter().find(|(_, is_said)| *is_said).map(|(name, _)| *name)
+    }
+}
+
+/// Open the pull request of a branch that was pushed before, open it again, or bring it up to date.
+///
+/// What it changes is read from what the overlays render before and after it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PrArgs {
+    /// The branch, as the remote has it.
+    #[arg(value_name = "BRANCH")]
+    branch: String,
+
+    /// The branch that it goes into.
+    #[arg(long, value_name = "BRANCH")]
+    base: Option<String>,
+
+    /// The configured remote that has the branch.
+    #[arg(long, value_name = "NAME")]
+    remote: Option<String>,
+
+    #[command(flatten)]
+    proposal: ProposalArgs,
+}
+
+impl PrArgs {
+    /// The request.
+    pub(crate) fn to_request(&self) -> BranchRequest {
+        BranchRequest {
+            branch: self.branch.clone(),
+            base: self.base.clone(),
+            remote: self.remote.clone(),
+            options: self.proposal.to_options(),
+        }
+    }
+}
+
 impl PullRequestArgs {
     /// What is asked of the pull request; `None` where there is to be none.
     ///
@@ -70,17 +142,7 @@ impl PullRequestArgs {
         if !self.pr {
             return self.require_nothing_said().map(|()| None);
         }
-        Ok(Some(PullRequestOptions {
-            forge: self.forge.clone(),
-            forge_url: self.forge_url.clone(),
-            repository: self.repo.clone(),
-            title: self.title.clone(),
-            is_draft: self.draft,
-            labels: self.labels.clone(),
-            reviewers: self.reviewers.clone(),
-            assignees: self.assignees.clone(),
-            landing: self.landing(),
-        }))
+        Ok(Some(PullRequestOptions { landing: self.landing(), ..self.proposal.to_options() }))
     }
 
     fn landing(&self) -> Option<Landing> {
@@ -90,20 +152,10 @@ impl PullRequestArgs {
     }
 
     fn require_nothing_said(&self) -> Result<(), Error> {
-        let said = [
-            ("--title", self.title.is_some()),
-            ("--draft", self.draft),
-            ("--wait-merge", self.wait_merge),
-            ("--merge", self.merge),
-            ("--label", !self.labels.is_empty()),
-            ("--reviewer", !self.reviewers.is_empty()),
-            ("--assignee", !self.assignees.is_empty()),
-            ("--forge", self.forge.is_some()),
-            ("--forge-url", self.forge_url.is_some()),
-            ("--repo", self.repo.is_some()),
-        ];
-        match said.iter().find(|(_, is_said)| *is_said) {
-            Some((name, _)) => {
+        let own = [("--wait-merge", self.wait_merge), ("--merge", self.merge)];
+        let own = own.iter().find(|(_, is_said)| *is_said).map(|(name, _)| *name);
+        match own.or_else(|| self.proposal.said()) {
+            Some(name) => {
                 Err(Error::new(codes::USAGE, format!("{name} needs a pull request"))
                     .hint("add --pr"))
             }

@@ -232,6 +232,9 @@ impl Forge for Gitea {
         if update.close {
             body["state"] = json!("closed");
         }
+        if update.reopen {
+            body["state"] = json!("open");
+        }
         let address = self.number_address("pulls", number, &[]);
         let answer = self.call(action, Method::Patch, address, Some(&body))?;
         self.read(action, &answer)

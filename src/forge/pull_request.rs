@@ -85,6 +85,8 @@ pub struct Update {
     pub body: Option<String>,
     /// It is closed.
     pub close: bool,
+    /// It is opened again.
+    pub reopen: bool,
 }
 
 impl Update {

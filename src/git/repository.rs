@@ -354,6 +354,15 @@ impl Repository {
         text.lines().map(|line| line.parse().map_err(unread)).collect()
     }
 
+    /// The newest commit that both stand on, or `None` where there is none, as in a shallow clone.
+    ///
+    /// # Errors
+    /// [`GitError::ProgramMissing`].
+    pub fn merge_base(&self, one: ObjectId, two: ObjectId) -> Result<Option<ObjectId>, GitError> {
+        let answer = self.git.run(["merge-base", &one.to_string(), &two.to_string()]).answer()?;
+        Ok(String::from_utf8_lossy(&answer.stdout).trim().parse().ok())
+    }
+
     /// Whether the two commits merge without conflicts; `None` where git cannot say, as without their history. Nothing moves.
     ///
     /// # Errors

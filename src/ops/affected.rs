@@ -58,6 +58,25 @@ pub fn run(context: &Context, request: &AffectedRequest) -> Result<Report, Error
     Ok(affected_report(&affected, request.wants_markdown))
 }
 
+/// The overlays among `directories` that no other one of them uses and that the difference reaches.
+///
+/// # Errors
+/// Where one reaches too much.
+#[cfg(feature = "forge")]
+pub(super) fn leaves_reached(
+    context: &Context,
+    comparison: &Comparison<'_>,
+    directories: &[String],
+) -> Result<Vec<String>, Error> {
+    let found =
+        context.for_each_of(directories, |directory| Reached::find(comparison, directory))?;
+    let used = used_directories(&found);
+    let is_leaf = |reached: &&Reached| {
+        !reached.is_component && !used.contains(&*reached.directory) && !reached.because.is_empty()
+    };
+    Ok(found.iter().filter(is_leaf).map(|reached| reached.directory.clone()).collect())
+}
+
 /// A directory with a kustomization file, and what a change does to what it reaches.
 struct Reached {
     directory: String,

@@ -178,6 +178,9 @@ impl Forge for GitHub {
         if update.close {
             body["state"] = json!("closed");
         }
+        if update.reopen {
+            body["state"] = json!("open");
+        }
         let path = self.path(&format!("/pulls/{number}"));
         let answer = self.client.call(action, Method::Patch, &path, Some(&body))?;
         self.reader(action).pull_request(&answer)

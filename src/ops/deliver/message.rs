@@ -3,6 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use crate::change::{Change, Hold, PinValue, Restored, Revert, RevertTarget, SetHold};
+#[cfg(feature = "registry")]
+use crate::change::{InUse, parse_assignment};
 use crate::git::ChangeRecord;
 #[cfg(feature = "registry")]
 use crate::image::Split;
@@ -146,6 +148,30 @@ pub(super) fn record(change: &Change, overlays: &[OverlayReport]) -> ChangeRecor
         }),
         _ => json!({"command": "pin", "overlays": places, "digests": images}),
     })
+}
+
+/// A change that speaks of what has no digest yet, as the digests that it came to: so it means the same where an earlier run has
+/// pinned that. `None` for every other change.
+///
+/// # Errors
+/// Where a reference that was written is none that can be asked for.
+pub(super) fn settled(
+    change: &Change,
+    overlays: &[OverlayReport],
+) -> Result<Option<Change>, crate::error::Error> {
+    #[cfg(feature = "registry")]
+    if let Change::ResolveImages(wanted) = change
+        && wanted.in_use == Some(InUse::Unpinned)
+        && wanted.tags.is_empty()
+    {
+        let mut pins = wanted.pins.clone();
+        for (old, new) in pinned(overlays) {
+            pins.pins.push(parse_assignment(&old, &new)?);
+        }
+        return Ok(Some(Change::PinImages(pins)));
+    }
+    let _ = (change, overlays);
+    Ok(None)
 }
 
 /// The references that became others, without the digests they had, each once and in their order.

@@ -18,6 +18,8 @@ mod template;
 pub use crate::forge::MergeMethod;
 #[cfg(feature = "forge")]
 pub(crate) use pull_request::base_tip;
+#[cfg(feature = "forge")]
+pub use pull_request::{BranchRequest, propose_branch};
 
 use std::ffi::OsString;
 

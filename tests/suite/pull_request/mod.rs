@@ -5,6 +5,8 @@ mod branches;
 mod gitea;
 mod landing;
 mod limits;
+mod line;
+mod of_branch;
 mod opening;
 mod walk;
 

@@ -457,6 +457,16 @@ impl View<'_> {
                     hub.head(number);
                     hub.find(number).unwrap().is_open = false;
                 }
+                if body["state"] == "open" {
+                    let pull = hub.find(number).unwrap().clone();
+                    let at = hub.branch(pull.head_repository.as_ref().unwrap(), &pull.head_branch);
+                    if at.as_deref() != Some(&pull.last_head) {
+                        return Reply::invalid(
+                            json!([{"resource": "PullRequest", "code": "custom", "field": "state", "message": "state cannot be changed. The branch was force-pushed or recreated."}]),
+                        );
+                    }
+                    hub.find(number).unwrap().is_open = true;
+                }
                 let pull = hub.find(number).unwrap();
                 pull.title = body["title"].as_str().map_or(pull.title.clone(), str::to_owned);
                 pull.body = body["body"].as_str().map_or(pull.body.clone(), str::to_owned);

@@ -9,6 +9,7 @@ use crate::git::{
 };
 use crate::kustomize::Files as _;
 use crate::ops::deliver::job::{Job, Made};
+use crate::ops::deliver::message;
 use crate::report::change::OverlayReport;
 use crate::report::pull_request::find_marker;
 
@@ -256,12 +257,24 @@ impl Line<'_> {
                 Ok(Arrival::of(outcome, built.id, Vec::new()))
             }
             Start::Branch(at) => {
-                let again = self.job.make(at)?;
+                let again = self.make_upon(at, made)?;
                 let Some(built) = &again.commit else {
                     return Ok(Some(Arrival::Stands { overlays: again.proven.overlays, ours }));
                 };
                 let outcome = self.remote.push(repository, &seat.branch, Some(at), built.id)?;
                 Ok(Arrival::of(outcome, built.id, ours))
+            }
+        }
+    }
+
+    /// The edit on top of commits of others. What is said of images without a digest finds none there, where an earlier run has pinned
+    /// them: there the digests are pinned that the edit gives on the base branch.
+    fn make_upon(&self, at: ObjectId, made: &Made) -> Result<Made, Error> {
+        match message::settled(self.job.change, &made.proven.overlays)? {
+            None => self.job.make(at),
+            Some(change) => {
+                let located = self.job.located.clone();
+                Job { located, change: &change, ..*self.job }.make(at)
             }
         }
     }

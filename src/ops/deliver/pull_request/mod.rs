@@ -8,10 +8,12 @@
 mod branch;
 mod evidence;
 mod following;
+mod of_branch;
 mod propose;
 mod scope;
 
 use super::job::{Job, Made, report};
+use super::message;
 use super::push::{Values, remote_name, values_of};
 use super::{Delivery, PullRequestOptions};
 use crate::error::{Error, codes};
@@ -20,15 +22,18 @@ use crate::git::{
     GitError, ObjectId, Remote, Repository, TemporaryClone, branch_reference, short_name,
 };
 use crate::http::{Options, Proxies};
+use crate::ops::Context;
 use crate::report::change::{
     Action, ChangeReport, Delivered, Landed as LandedReport, ProposalState, Proposed,
 };
 use crate::report::pull_request::{Scope, find_marker};
 
+pub use of_branch::{BranchRequest, propose_branch};
+
 use branch::{Arrival, Landed, Line};
 use evidence::Evidence;
 use following::{DEFAULT_TIMEOUT, Following};
-use propose::Proposer;
+use propose::{Offer, Proposer};
 
 /// How long all requests to the forge may take together, where `--timeout` says nothing else.
 const ALLOWED: std::time::Duration = std::time::Duration::from_secs(180);
@@ -38,9 +43,13 @@ const ALLOWED: std::time::Duration = std::time::Duration::from_secs(180);
 /// # Errors
 /// As for a push, and what the forge refuses before anything was pushed; afterwards the report has the error.
 pub(super) fn run(job: &Job<'_>, wanted: &PullRequestOptions) -> Result<ChangeReport, Error> {
-    let name = remote_name(job.repository, job.delivery, None)?;
-    let remote = Remote::open(job.repository.git(), &name)?;
+    let remote = open_remote(job.repository, job.delivery)?;
     deliver(job, wanted, &remote, None)
+}
+
+/// The remote that branches of pull requests are pushed to.
+fn open_remote<'a>(repository: &'a Repository, delivery: &Delivery) -> Result<Remote<'a>, Error> {
+    Ok(Remote::open(repository.git(), &remote_name(repository, delivery, None)?)?)
 }
 
 /// The same without a clone.
@@ -83,7 +92,7 @@ fn deliver(
 /// # Errors
 /// Where the remote or the branch is not there.
 pub(crate) fn base_tip(repository: &Repository, delivery: &Delivery) -> Result<ObjectId, Error> {
-    let remote = Remote::open(repository.git(), &remote_name(repository, delivery, None)?)?;
+    let remote = open_remote(repository, delivery)?;
     let base = base_branch(repository, delivery, &remote, false)?;
     let missing =
         || GitError::NoSuchReference { remote: remote.shown().to_owned(), reference: base.clone() };
@@ -195,9 +204,16 @@ impl Request<'_> {
         afresh: bool,
     ) -> Result<Round, Error> {
         let line = self.line;
-        let proposer =
-            Proposer { line, forge, wanted: self.wanted, scope: &self.scope, key: &self.key };
-        proposer.prepare(&made)?;
+        let proposer = Proposer {
+            context: line.job.context,
+            disk: line.job.disk,
+            base: line.base_name(),
+            forge,
+            wanted: self.wanted,
+            scope: &self.scope,
+            key: &self.key,
+        };
+        proposer.prepare(&made.proven.overlays, &line.branch)?;
         let landed = line.land(forge, &self.key, (made, tip), afresh)?;
         let evidence = Evidence { overlays: landed.made.proven.overlays.clone(), since: tip };
         let (head, holds) = (landed.head, landed.made.commit.is_none());
@@ -266,32 +282,22 @@ impl Request<'_> {
     }
 
     fn open_forge(&self) -> Result<Box<dyn Forge>, Error> {
-        let context = self.line.job.context;
-        let variable = |name: &str| {
-            let all = &context.environment.variables;
-            let found = all.iter().find(|(known, value)| known == name && !value.is_empty());
-            found.and_then(|(_, value)| value.to_str().map(str::to_owned))
-        };
-        let kind = self.wanted.forge.as_deref().map(parse_kind).transpose()?;
-        let site = forge::detect(&Wanted {
-            kind,
-            url: self.wanted.forge_url.as_deref(),
-            repository: self.wanted.repository.as_deref(),
-            remotes: self.line.remote.addresses(),
-            variable: &variable,
-        })?;
-        let proxies = Proxies::from_variables(&context.environment.variables);
-        let options = Options { proxies, ..Options::default() };
-        let allowed = match (context.allowed_time(), self.wanted.landing) {
-            (given, None) => given.unwrap_or(ALLOWED),
-            // Proposing comes first, and the last look goes beyond the end.
-            (given, Some(_)) => given.unwrap_or(DEFAULT_TIMEOUT).saturating_add(ALLOWED),
-        };
-        Ok(forge::open(site, allowed, &options)?)
+        open_forge(self.line.job.context, self.line.remote, self.wanted)
     }
 
     fn finish(&self, proposer: &Proposer<'_>, landed: Landed) -> ChangeReport {
-        match proposer.propose(&landed) {
+        let proposed = match &landed.made.commit {
+            None => Ok((None, Vec::new())),
+            Some(_) => proposer.propose(&Offer {
+                branch: &landed.branch,
+                overlays: &landed.made.proven.overlays,
+                subject: &self.subject(&landed.made),
+                pull_request: landed.pull_request.as_ref(),
+                ours: landed.arrival.ours(),
+                is_new: landed.arrival.is_new(),
+            }),
+        };
+        match proposed {
             Ok((pull_request, notes)) => {
                 self.report(landed, Delivered { pull_request, notes, ..Delivered::default() })
             }
@@ -305,6 +311,14 @@ impl Request<'_> {
                 self.report(landed, Delivered { error, ..Delivered::default() })
             }
         }
+    }
+
+    /// The first line of the commit message.
+    fn subject(&self, made: &Made) -> String {
+        let job = self.line.job;
+        let text = job.delivery.message.clone();
+        let text = text.unwrap_or_else(|| message::describe(job.change, &made.proven.overlays));
+        text.lines().next().unwrap_or_default().to_owned()
     }
 
     fn report(&self, landed: Landed, delivered: Delivered) -> ChangeReport {
@@ -346,6 +360,35 @@ impl Request<'_> {
             acted: false,
         })
     }
+}
+
+/// The forge that has the pull requests of the remote.
+fn open_forge(
+    context: &Context,
+    remote: &Remote<'_>,
+    wanted: &PullRequestOptions,
+) -> Result<Box<dyn Forge>, Error> {
+    let variable = |name: &str| {
+        let all = &context.environment.variables;
+        let found = all.iter().find(|(known, value)| known == name && !value.is_empty());
+        found.and_then(|(_, value)| value.to_str().map(str::to_owned))
+    };
+    let kind = wanted.forge.as_deref().map(parse_kind).transpose()?;
+    let site = forge::detect(&Wanted {
+        kind,
+        url: wanted.forge_url.as_deref(),
+        repository: wanted.repository.as_deref(),
+        remotes: remote.addresses(),
+        variable: &variable,
+    })?;
+    let proxies = Proxies::from_variables(&context.environment.variables);
+    let options = Options { proxies, ..Options::default() };
+    let allowed = match (context.allowed_time(), wanted.landing) {
+        (given, None) => given.unwrap_or(ALLOWED),
+        // Proposing comes first, and the last look goes beyond the end.
+        (given, Some(_)) => given.unwrap_or(DEFAULT_TIMEOUT).saturating_add(ALLOWED),
+    };
+    Ok(forge::open(site, allowed, &options)?)
 }
 
 fn parse_kind(text: &str) -> Result<Kind, Error> {

@@ -1,15 +1,14 @@
 //! The pull request itself: opened or brought up to date, with what belongs to it, and those closed whose place it takes.
 
-use super::branch::{Landed, Line};
+use crate::discover::DiskFiles;
 use crate::error::Error;
-use crate::forge::{Forge, ForgeError, NewPullRequest, PullRequest, Update};
+use crate::forge::{Forge, ForgeError, Head, NewPullRequest, PullRequest, Update};
 use crate::git::short_name;
 use crate::kustomize::Files as _;
+use crate::ops::Context;
 use crate::ops::deliver::PullRequestOptions;
-use crate::ops::deliver::job::Made;
-use crate::ops::deliver::message;
 use crate::plan::Note;
-use crate::report::change::{Action, ProposalState, Proposed};
+use crate::report::change::{Action, OverlayReport, ProposalState, Proposed};
 use crate::report::pull_request::{
     Marker, Proposal, Scope, TemplateError, body, find_marker, replace_region,
 };
@@ -19,11 +18,30 @@ type Template = Option<(String, String)>;
 
 /// What makes a pull request of a branch.
 pub(super) struct Proposer<'a> {
-    pub(super) line: &'a Line<'a>,
+    pub(super) context: &'a Context,
+    pub(super) disk: Option<&'a DiskFiles>,
+    /// The short name of the base branch.
+    pub(super) base: &'a str,
     pub(super) forge: &'a dyn Forge,
     pub(super) wanted: &'a PullRequestOptions,
     pub(super) scope: &'a Scope,
     pub(super) key: &'a str,
+}
+
+/// A branch at the remote, as its pull request tells of it.
+pub(super) struct Offer<'a> {
+    /// Its full name.
+    pub(super) branch: &'a str,
+    /// What it changes.
+    pub(super) overlays: &'a [OverlayReport],
+    /// What it does in one line.
+    pub(super) subject: &'a str,
+    /// The open pull request from it.
+    pub(super) pull_request: Option<&'a PullRequest>,
+    /// Its commits that we made.
+    pub(super) ours: &'a [String],
+    /// Something was pushed to it now.
+    pub(super) is_new: bool,
 }
 
 /// What was done, and what a person should know about it.
@@ -34,22 +52,19 @@ impl Proposer<'_> {
     ///
     /// # Errors
     /// What the forge refuses, and a template that gives no body.
-    pub(super) fn propose(&self, landed: &Landed) -> Result<Done, Error> {
-        if landed.made.commit.is_none() {
-            return Ok((None, Vec::new()));
-        }
-        let title = self.title(landed);
+    pub(super) fn propose(&self, offer: &Offer<'_>) -> Result<Done, Error> {
+        let title = self.title(offer.subject);
         let marker = Marker {
             key: self.key.to_owned(),
             scope: self.scope.shortened(),
             title: title.clone(),
-            commits: landed.arrival.ours().to_vec(),
+            commits: offer.ours.to_vec(),
         };
-        let region = self.region(&landed.made, &landed.branch, &title, &marker)?;
+        let region = self.region(offer.overlays, offer.branch, &title, &marker)?;
         let mut notes = Vec::new();
-        let (pull, action) = match &landed.pull_request {
-            Some(pull) => self.update(landed, pull, title, region, &mut notes)?,
-            None => match self.open(landed, title, region) {
+        let (pull, action) = match offer.pull_request {
+            Some(pull) => self.update(offer, pull, title, region, &mut notes)?,
+            None => match self.open(offer, title, region) {
                 Ok(pull) => (pull, Action::Opened),
                 Err(ForgeError::NothingBetween { .. }) => return Ok((None, notes)),
                 Err(error) => return Err(error.into()),
@@ -61,7 +76,7 @@ impl Proposer<'_> {
             number: pull.number,
             url: pull.url,
             action,
-            base: self.line.base_name().to_owned(),
+            base: self.base.to_owned(),
             supersedes,
             state: ProposalState::Open,
             merge_commit: None,
@@ -74,46 +89,33 @@ impl Proposer<'_> {
     ///
     /// # Errors
     /// A template that cannot be read or gives none.
-    pub(super) fn prepare(&self, made: &Made) -> Result<(), Error> {
+    pub(super) fn prepare(&self, overlays: &[OverlayReport], branch: &str) -> Result<(), Error> {
         let marker = Marker { key: self.key.to_owned(), ..Marker::default() };
-        self.region(made, &self.line.branch, "", &marker).map(drop)
+        self.region(overlays, branch, "", &marker).map(drop)
     }
 
     /// The template that the repository's settings name.
     fn template(&self) -> Result<Template, Error> {
-        let job = self.line.job;
-        let Some(file) = job.context.pull_request_template() else { return Ok(None) };
-        let Some(disk) = job.disk else { return Ok(None) };
+        let Some(file) = self.context.pull_request_template() else { return Ok(None) };
+        let Some(disk) = self.disk else { return Ok(None) };
         let bytes = disk.read(&file)?;
         let text = String::from_utf8(bytes.to_vec());
         let text = text.map_err(|_| Error::from_template(&file, "not UTF-8".to_owned(), None))?;
         Ok(Some((file, text)))
     }
 
-    fn title(&self, landed: &Landed) -> String {
-        let made = || {
-            let job = self.line.job;
-            let text = job.delivery.message.clone();
-            let text =
-                text.unwrap_or_else(|| message::describe(job.change, &landed.made.proven.overlays));
-            text.lines().next().unwrap_or_default().to_owned()
-        };
-        self.wanted.title.clone().unwrap_or_else(made)
+    fn title(&self, subject: &str) -> String {
+        self.wanted.title.clone().unwrap_or_else(|| subject.to_owned())
     }
 
     fn region(
         &self,
-        made: &Made,
+        overlays: &[OverlayReport],
         branch: &str,
         title: &str,
         marker: &Marker,
     ) -> Result<String, Error> {
-        let proposal = Proposal {
-            overlays: &made.proven.overlays,
-            base: self.line.base_name(),
-            branch: short_name(branch),
-            title,
-        };
+        let proposal = Proposal { overlays, base: self.base, branch: short_name(branch), title };
         let template = self.template()?;
         let source = template.as_ref().map(|(_, text)| text.as_str());
         body(&proposal, source, marker, self.forge.body_limit()).map_err(|error| {
@@ -128,13 +130,16 @@ impl Proposer<'_> {
 
     fn open(
         &self,
-        landed: &Landed,
+        offer: &Offer<'_>,
         title: String,
         body: String,
     ) -> Result<PullRequest, ForgeError> {
         self.forge.open(&NewPullRequest {
-            head: self.line.head(self.forge, &landed.branch),
-            base: self.line.base_name().to_owned(),
+            head: Head {
+                repository: self.forge.site().head.clone(),
+                branch: short_name(offer.branch).to_owned(),
+            },
+            base: self.base.to_owned(),
             title,
             body,
             is_draft: self.wanted.is_draft,
@@ -144,7 +149,7 @@ impl Proposer<'_> {
     /// Changes what is ours in the pull request: the region of its body, and its title as long as that is the one we gave.
     fn update(
         &self,
-        landed: &Landed,
+        offer: &Offer<'_>,
         pull: &PullRequest,
         title: String,
         region: String,
@@ -167,7 +172,7 @@ impl Proposer<'_> {
             }),
         }
         if update.is_empty() {
-            let action = if landed.arrival.is_new() { Action::Updated } else { Action::Unchanged };
+            let action = if offer.is_new { Action::Updated } else { Action::Unchanged };
             return Ok((pull.clone(), action));
         }
         Ok((self.forge.update(pull.number, &update)?, Action::Updated))
@@ -198,7 +203,7 @@ impl Proposer<'_> {
 
     /// Closes those of ours that ask for a part of the same.
     fn supersede(&self, pull: &PullRequest, notes: &mut Vec<Note>) -> Vec<u64> {
-        let open = match self.forge.list_open(self.line.base_name()) {
+        let open = match self.forge.list_open(self.base) {
             Ok(open) => open,
             Err(error) => {
                 let message = format!(
