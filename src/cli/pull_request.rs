@@ -28,6 +28,12 @@ pub(crate) struct PullRequestArgs {
     #[arg(long, value_name = "METHOD", value_parser = ["merge", "squash", "rebase"], requires = "merge")]
     merge_method: Option<String>,
 
+    /// Let the forge make the commit, which signs it as the credential's own: for GitHub, where an App's commits count as verified.
+    ///
+    /// The commit is compared with the one that was proven, and pushed with the same lease.
+    #[arg(long, conflicts_with_all = ["author", "sign"])]
+    commit_via_api: bool,
+
     #[command(flatten)]
     proposal: ProposalArgs,
 }
@@ -80,6 +86,7 @@ impl ProposalArgs {
             labels: self.labels.clone(),
             reviewers: self.reviewers.clone(),
             assignees: self.assignees.clone(),
+            commit_via_api: false,
             landing: None,
         }
     }
@@ -142,7 +149,11 @@ impl PullRequestArgs {
         if !self.pr {
             return self.require_nothing_said().map(|()| None);
         }
-        Ok(Some(PullRequestOptions { landing: self.landing(), ..self.proposal.to_options() }))
+        Ok(Some(PullRequestOptions {
+            landing: self.landing(),
+            commit_via_api: self.commit_via_api,
+            ..self.proposal.to_options()
+        }))
     }
 
     fn landing(&self) -> Option<Landing> {
@@ -152,7 +163,11 @@ impl PullRequestArgs {
     }
 
     fn require_nothing_said(&self) -> Result<(), Error> {
-        let own = [("--wait-merge", self.wait_merge), ("--merge", self.merge)];
+        let own = [
+            ("--wait-merge", self.wait_merge),
+            ("--merge", self.merge),
+            ("--commit-via-api", self.commit_via_api),
+        ];
         let own = own.iter().find(|(_, is_said)| *is_said).map(|(name, _)| *name);
         match own.or_else(|| self.proposal.said()) {
             Some(name) => {

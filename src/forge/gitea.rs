@@ -10,8 +10,8 @@ use serde_json::{Value as Json, json};
 use super::credential::{Credential, scrub};
 use super::read::Reader;
 use super::{
-    BranchCommit, Forge, ForgeError, Head, MergeMethod, NewPullRequest, PullRequest, Site,
-    Standing, State, Update, is_of,
+    BranchCommit, Forge, ForgeError, Head, MergeMethod, NewCommit, NewPullRequest, PullRequest,
+    Site, Standing, State, Update, is_of,
 };
 use crate::clock::Deadline;
 use crate::http::{
@@ -308,6 +308,10 @@ impl Forge for Gitea {
 
     fn enqueue(&self, _: &Standing) -> Result<(), ForgeError> {
         Err(ForgeError::Unsupported { kind: "Gitea with a merge queue" })
+    }
+
+    fn commit(&self, _: &NewCommit) -> Result<String, ForgeError> {
+        Err(ForgeError::Unsupported { kind: "Gitea with --commit-via-api" })
     }
 
     fn bring_up_to_date(&self, number: u64, _: &str) -> Result<(), ForgeError> {

@@ -17,7 +17,9 @@ mod standing;
 pub use credential::{AppKey, Credential};
 pub use detect::{DEFAULT_GITHUB_API, Kind, RepositoryName, Site, Wanted, detect};
 pub use error::ForgeError;
-pub use pull_request::{BranchCommit, Head, NewPullRequest, PullRequest, State, Update, is_of};
+pub use pull_request::{
+    BranchCommit, FileChange, Head, NewCommit, NewPullRequest, PullRequest, State, Update, is_of,
+};
 pub use standing::{
     Check, CheckState, MergeMethod, Mergeable, Merger, Next, Reason, Review, Standing,
 };
@@ -113,6 +115,12 @@ pub trait Forge {
     /// # Errors
     /// [`ForgeError::Refused`] where it may not be merged, and [`ForgeError::Unsupported`] where there are no queues.
     fn enqueue(&self, standing: &Standing) -> Result<(), ForgeError>;
+
+    /// Makes a commit on a branch of the head's repository that is still at the commit named, and gives its name. The forge signs it.
+    ///
+    /// # Errors
+    /// [`ForgeError::Refused`] where the branch is elsewhere, and [`ForgeError::Unsupported`] where the forge makes none.
+    fn commit(&self, new: &NewCommit) -> Result<String, ForgeError>;
 
     /// Merges the base branch into the branch of a pull request whose newest commit is still `head`.
     ///

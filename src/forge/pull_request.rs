@@ -107,6 +107,28 @@ pub struct BranchCommit {
     pub committer: String,
 }
 
+/// A commit for the forge to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCommit {
+    /// The short name of its branch.
+    pub branch: String,
+    /// The commit that the branch is at, which it stands on.
+    pub head: String,
+    /// The whole message.
+    pub message: String,
+    /// The files that differ.
+    pub files: Vec<FileChange>,
+}
+
+/// A file that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// Relative to the top of the repository.
+    pub path: String,
+    /// What it holds; `None` where it goes.
+    pub content: Option<Vec<u8>>,
+}
+
 /// Whether a pull request is from `head` into `base`. Forges answer a question for one branch with those of forks that use the
 /// same name, or, where they did not understand it, with all there are.
 pub fn is_of(pull_request: &PullRequest, head: &Head, base: &str) -> bool {

@@ -391,6 +391,16 @@ impl<'a> Remote<'a> {
         self.push_with(repository, branch, lease, commit)
     }
 
+    /// Removes a branch that nobody but this program uses.
+    ///
+    /// # Errors
+    /// As for [`Remote::list`], and where the remote refuses.
+    pub fn remove(&self, repository: &Repository, branch: &str) -> Result<(), GitError> {
+        let call = self.call(repository.git(), &["push", "--porcelain", "--"]).arg(&self.target);
+        let answer = call.arg(format!(":{branch}")).answer()?;
+        if answer.is_success { Ok(()) } else { Err(self.classify("push", &answer)) }
+    }
+
     fn push_with(
         &self,
         repository: &Repository,

@@ -3,6 +3,7 @@
 
 mod app;
 mod client;
+mod committing;
 mod merging;
 mod questions;
 
@@ -13,8 +14,8 @@ use serde_json::{Value as Json, json};
 use super::credential::Credential;
 use super::read::Reader;
 use super::{
-    BranchCommit, Forge, ForgeError, Head, MergeMethod, NewPullRequest, PullRequest, Site,
-    Standing, Update, is_of,
+    BranchCommit, Forge, ForgeError, Head, MergeMethod, NewCommit, NewPullRequest, PullRequest,
+    Site, Standing, Update, is_of,
 };
 use crate::http::encode;
 use client::{Client, Method};
@@ -246,6 +247,10 @@ impl Forge for GitHub {
 
     fn enqueue(&self, standing: &Standing) -> Result<(), ForgeError> {
         self.put_in_queue(standing)
+    }
+
+    fn commit(&self, new: &NewCommit) -> Result<String, ForgeError> {
+        self.create_commit(new)
     }
 
     fn bring_up_to_date(&self, number: u64, head: &str) -> Result<(), ForgeError> {

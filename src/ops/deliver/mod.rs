@@ -72,6 +72,8 @@ pub struct PullRequestOptions {
     pub reviewers: Vec<String>,
     /// `--assignee`.
     pub assignees: Vec<String>,
+    /// `--commit-via-api`: the forge makes the commit, and signs it.
+    pub commit_via_api: bool,
     /// `--wait-merge` and `--merge`: the command ends when the base branch holds the change.
     pub landing: Option<Landing>,
 }

@@ -1,6 +1,8 @@
 //! Pull requests by the real program against a GitHub on loopback whose pull requests are those of real branches.
 
 mod action;
+mod api_commit;
+mod app;
 mod branches;
 mod gitea;
 mod landing;
@@ -8,6 +10,7 @@ mod limits;
 mod line;
 mod of_branch;
 mod opening;
+mod template;
 mod walk;
 
 use std::process::{Command, Output};

@@ -1,6 +1,7 @@
 //! A GitHub on loopback: its REST API under `/api/v3` and its repositories over smart HTTP, from the same bare repositories. Each request
 //! and each answer is held to GitHub's published description; what is wrong with them is kept and fails the test.
 
+pub(crate) mod app;
 mod merging;
 
 use std::io::{BufReader, Write};
@@ -48,6 +49,7 @@ struct State {
     calls: Vec<Call>,
     faults: Vec<Fault>,
     breaches: Vec<String>,
+    app: Option<app::App>,
     /// The repository answers by redirects from this former name.
     former: Option<String>,
 }
@@ -68,6 +70,7 @@ impl GitHub {
             calls: Vec::new(),
             faults: Vec::new(),
             breaches: Vec::new(),
+            app: None,
             former: None,
         }));
         let description = Arc::new(Description::load("fixtures/forge/github/openapi.json"));
@@ -119,6 +122,11 @@ impl GitHub {
 
     pub(crate) fn fail(&self, method: &'static str, path: &'static str, what: Trouble) {
         self.state().faults.push(Fault { method, path, what });
+    }
+
+    /// An App is installed at the repository.
+    pub(crate) fn install(&self, app: app::App) {
+        self.state().app = Some(app);
     }
 
     pub(crate) fn rename_from(&self, former: &str) {
@@ -238,7 +246,8 @@ impl Server {
     ) -> Reply {
         if path == "/graphql" {
             let token = request.headers.get("authorization").map(String::as_str);
-            if token != Some(&format!("Bearer {TOKEN}")) {
+            let good = [TOKEN, app::INSTALLED].map(|token| format!("Bearer {token}"));
+            if !good.iter().any(|good| token == Some(good)) {
                 return Reply::message(401, "Bad credentials");
             }
             return merging::answer(&self.schema, &mut state.hub, body, &mut state.breaches);
@@ -272,8 +281,12 @@ impl Server {
         operation: &Operation<'_>,
     ) -> Reply {
         let token = request.headers.get("authorization").and_then(|a| a.strip_prefix("Bearer "));
+        if let Some(reply) = app::answer(state.app.as_ref(), (path, token), body, operation) {
+            return reply;
+        }
         match token {
             Some(TOKEN) => {}
+            Some(app::INSTALLED) if state.app.is_some() => {}
             Some(READER) if request.method == "GET" => {}
             Some(READER) => {
                 return Reply::message(403, "Resource not accessible by integration");

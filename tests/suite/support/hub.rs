@@ -91,6 +91,8 @@ pub(crate) struct Hub {
     pub(crate) rules: Rules,
     /// By commit.
     pub(crate) checks: Vec<(String, String, Verdict)>,
+    /// Commits that it is asked for get a file that nobody asked for.
+    pub(crate) spoils_commits: bool,
 }
 
 impl Hub {
@@ -101,6 +103,7 @@ impl Hub {
             pulls: Vec::new(),
             rules: Rules::default(),
             checks: Vec::new(),
+            spoils_commits: false,
         }
     }
 
@@ -377,6 +380,13 @@ impl Hub {
                     with_index(&["update-index", "--add", "--cacheinfo", &entry], None);
                 }
             }
+        }
+        if self.spoils_commits {
+            let blob = with_index(&["hash-object", "-w", "--stdin"], Some(b"x"));
+            with_index(
+                &["update-index", "--add", "--cacheinfo", &format!("100644,{blob},EXTRA")],
+                None,
+            );
         }
         let tree = with_index(&["write-tree"], None);
         let commit = self.git(&["commit-tree", &tree, "-p", head, "-m", message]);

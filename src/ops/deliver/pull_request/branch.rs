@@ -1,5 +1,6 @@
 //! The branch of a pull request: which one, on what, and how the edit comes onto it.
 
+use super::api_commit::commit_by_forge;
 use super::scope::nth_branch;
 use crate::error::Error;
 use crate::forge::{Forge, Head, PullRequest, State};
@@ -132,7 +133,7 @@ impl Line<'_> {
         Ok(self.fetch(&self.base)?.ok_or_else(missing)?)
     }
 
-    fn fetch(&self, branch: &str) -> Result<Option<ObjectId>, GitError> {
+    pub(super) fn fetch(&self, branch: &str) -> Result<Option<ObjectId>, GitError> {
         match self.clone {
             Some(clone) => clone.fetch_tip(branch),
             None => self.remote.fetch_branch(self.job.repository, branch),
@@ -151,7 +152,7 @@ impl Line<'_> {
         let (mut made, mut tip) = (made, tip);
         for _ in 0..MOST_TRIES {
             let seat = self.choose(forge, key, tip)?;
-            if let Some(arrival) = self.arrive(&made, &seat, tip, afresh)? {
+            if let Some(arrival) = self.arrive(forge, (&made, tip), &seat, afresh)? {
                 let head = made.commit.as_ref().and_then(|_| arrival.head(&seat));
                 let Seat { branch, pull_request, .. } = seat;
                 return Ok(Landed { branch, made, pull_request, arrival, head });
@@ -232,9 +233,9 @@ impl Line<'_> {
     /// Makes the edit there and pushes it; `None` where somebody was faster.
     fn arrive(
         &self,
-        made: &Made,
+        forge: &dyn Forge,
+        (made, tip): (&Made, ObjectId),
         seat: &Seat,
-        tip: ObjectId,
         afresh: bool,
     ) -> Result<Option<Arrival>, Error> {
         let repository = self.job.repository;
@@ -249,21 +250,33 @@ impl Line<'_> {
                 Ok(Some(Arrival::Stands { overlays, ours }))
             }
             Start::Base(None) => {
-                let outcome = self.remote.push(repository, &seat.branch, None, built.id)?;
-                Ok(Arrival::of(outcome, built.id, Vec::new()))
+                let commit = self.publishable(forge, built)?;
+                let outcome = self.remote.push(repository, &seat.branch, None, commit)?;
+                Ok(Arrival::of(outcome, commit, Vec::new()))
             }
             Start::Base(Some(old)) => {
-                let outcome = self.remote.replace(repository, &seat.branch, old, built.id)?;
-                Ok(Arrival::of(outcome, built.id, Vec::new()))
+                let commit = self.publishable(forge, built)?;
+                let outcome = self.remote.replace(repository, &seat.branch, old, commit)?;
+                Ok(Arrival::of(outcome, commit, Vec::new()))
             }
             Start::Branch(at) => {
                 let again = self.make_upon(at, made)?;
                 let Some(built) = &again.commit else {
                     return Ok(Some(Arrival::Stands { overlays: again.proven.overlays, ours }));
                 };
-                let outcome = self.remote.push(repository, &seat.branch, Some(at), built.id)?;
-                Ok(Arrival::of(outcome, built.id, ours))
+                let commit = self.publishable(forge, built)?;
+                let outcome = self.remote.push(repository, &seat.branch, Some(at), commit)?;
+                Ok(Arrival::of(outcome, commit, ours))
             }
+        }
+    }
+
+    /// The commit as it is pushed: the one that was built here, or the one that the forge makes of it.
+    fn publishable(&self, forge: &dyn Forge, built: &Built) -> Result<ObjectId, Error> {
+        let wanted = self.job.delivery.pull_request.as_ref();
+        match wanted.is_some_and(|wanted| wanted.commit_via_api) {
+            true => commit_by_forge(self, forge, built),
+            false => Ok(built.id),
         }
     }
 

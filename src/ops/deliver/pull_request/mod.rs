@@ -5,6 +5,7 @@
 //! are built upon; where the old pull request was merged or closed, a fresh branch is taken. Nothing is
 //! opened where nothing changes.
 
+mod api_commit;
 mod branch;
 mod evidence;
 mod following;
