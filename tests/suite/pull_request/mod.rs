@@ -4,6 +4,7 @@ mod action;
 mod api_commit;
 mod app;
 mod branches;
+mod comment;
 mod gitea;
 mod landing;
 mod limits;

@@ -314,6 +314,7 @@ impl Server {
         match (request.method.as_str(), parts.as_slice()) {
             ("GET", ["pulls"]) => view.list(hub, query),
             ("POST", ["pulls"]) => view.open(hub, body),
+            ("PATCH", ["issues", "comments", id]) => view.edit_comment(hub, id, body),
             (method, [kind @ ("pulls" | "issues"), number, rest @ ..]) => {
                 let Some(number) = number.parse().ok().filter(|n| hub.find(*n).is_some()) else {
                     return Reply::message(404, "Not Found");
@@ -519,6 +520,13 @@ impl View<'_> {
             ("POST", "issues", ["assignees"]) => {
                 pull.assignees.extend(texts("assignees"));
                 return Reply::of(201, self.operation.smallest_answer(201));
+            }
+            ("GET", "issues", ["comments"]) => {
+                let comments = pull.comments.clone();
+                let item = |(at, text): (usize, &String)| {
+                    self.comment(self.operation.smallest_item(200), number, at, text)
+                };
+                return Reply::of(200, comments.iter().enumerate().map(item).collect());
             }
             ("POST", "issues", ["comments"]) => {
                 pull.comments.push(body["body"].as_str().unwrap().to_owned());

@@ -233,4 +233,24 @@ impl View<'_> {
             None => Reply::message(422, "merge conflict between base and head"),
         }
     }
+
+    /// A comment; its id tells its pull request and its place.
+    pub(super) fn comment(&self, smallest: Json, number: u64, at: usize, text: &str) -> Json {
+        let mut out = smallest;
+        (out["id"], out["body"]) = (json!(number * 1000 + at as u64 + 1), json!(text));
+        out
+    }
+
+    /// `PATCH /issues/comments/ID`.
+    pub(super) fn edit_comment(&self, hub: &mut Hub, id: &str, body: &Json) -> Reply {
+        let id: u64 = id.parse().unwrap_or_default();
+        let (number, at) = (id / 1000, (id % 1000) as usize);
+        let pull = hub.find(number);
+        let Some(comment) = pull.and_then(|pull| pull.comments.get_mut(at.wrapping_sub(1))) else {
+            return Reply::message(404, "Not Found");
+        };
+        *comment = body["body"].as_str().unwrap().to_owned();
+        let text = comment.clone();
+        Reply::of(200, self.comment(self.operation.smallest_answer(200), number, at - 1, &text))
+    }
 }
