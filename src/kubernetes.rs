@@ -122,6 +122,13 @@ impl Connection {
     }
 }
 
+/// The address of the API server that the configuration leads to, of which nothing is asked; `None` where there is none.
+#[must_use]
+pub fn server_address(name: &ConnectionName) -> Option<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    runtime.block_on(load(name)).ok().map(|config| config.cluster_url.to_string())
+}
+
 async fn load(name: &ConnectionName) -> Result<Config, String> {
     let options =
         KubeConfigOptions { context: name.context.clone(), ..KubeConfigOptions::default() };

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`database`], [`patterns`], [`repository_url`], `http`, `kubernetes` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
-//! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`], [`rollout`], [`drain`] |
+//! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`], [`rollout`], [`drain`], [`ship`] |
 //! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], [`cluster`], `git`, `forge`, `argocd`, `registry` |
 //! | 3 results | [`report`], [`error`] |
 //! | 4 use cases | [`ops`] |
@@ -51,6 +51,7 @@ pub mod render;
 pub mod report;
 pub mod repository_url;
 pub mod rollout;
+pub mod ship;
 pub mod ui;
 pub mod verify;
 pub mod write;

@@ -79,12 +79,19 @@ impl DeliveryArgs {
             push: self.push || pull_request.is_some(),
             remote: self.remote.clone(),
             message: self.message.clone(),
+            trailers: Vec::new(),
             author: self.author.clone(),
             sign: self.sign,
             sign_off: self.signoff,
             ignore_dirty: self.ignore_dirty,
             pull_request,
         }))
+    }
+
+    /// From now on the edit goes by pull request, whatever was typed; `merges` adds `--merge`.
+    #[cfg(all(feature = "forge", feature = "argocd"))]
+    pub(crate) fn require_pull_request(&mut self, merges: bool) {
+        self.pull_request.require(merges);
     }
 
     #[cfg(feature = "forge")]

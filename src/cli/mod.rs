@@ -36,6 +36,8 @@ mod restart;
 mod revert;
 mod schema;
 mod set;
+#[cfg(all(feature = "forge", feature = "argocd"))]
+mod ship;
 mod usage;
 mod verify;
 #[cfg(feature = "argocd")]
@@ -111,6 +113,8 @@ enum Command {
     #[cfg(feature = "argocd")]
     Wait(wait::WaitArgs),
     Verify(verify::VerifyArgs),
+    #[cfg(all(feature = "forge", feature = "argocd"))]
+    Ship(Box<ship::ShipArgs>),
     /// Look at what commands may need: programs, credentials (never shown), files, remotes.
     Doctor,
     Completions(complete::CompletionsArgs),
@@ -154,6 +158,8 @@ impl Command {
             #[cfg(feature = "argocd")]
             Self::Wait(_) => "wait",
             Self::Verify(_) => "verify",
+            #[cfg(all(feature = "forge", feature = "argocd"))]
+            Self::Ship(_) => "ship",
             Self::Doctor => "doctor",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
@@ -196,6 +202,8 @@ impl Command {
             #[cfg(feature = "argocd")]
             Self::Wait(args) => ops::wait::run(context, &args.to_request(context)?),
             Self::Verify(args) => args.run(context, output),
+            #[cfg(all(feature = "forge", feature = "argocd"))]
+            Self::Ship(args) => ops::ship::run(context, &args.to_request(context, output)?),
             Self::Doctor => Ok(ops::doctor::run(context)),
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
@@ -205,6 +213,10 @@ impl Command {
 
     /// Whether `--timeout` is the command's own and not the longest time to wait.
     fn owns_timeout(&self) -> bool {
+        #[cfg(all(feature = "forge", feature = "argocd"))]
+        if let Self::Ship(args) = self {
+            return args.owns_timeout();
+        }
         self.name() == "set drain"
     }
 
@@ -222,6 +234,8 @@ impl Command {
             Self::Revert(args) => &args.delivery,
             #[cfg(feature = "git")]
             Self::Hold(args) => &args.delivery,
+            #[cfg(all(feature = "forge", feature = "argocd"))]
+            Self::Ship(args) => args.delivery(),
             _ => return false,
         };
         delivery.override_hold
@@ -241,6 +255,8 @@ impl Command {
             (Self::Diff(_) | Self::Affected(_) | Self::History(_), form) => {
                 form == OutputFormat::Markdown
             }
+            #[cfg(all(feature = "forge", feature = "argocd"))]
+            (Self::Ship(_), form) => form == OutputFormat::Markdown,
             _ => false,
         };
         if has_form {

@@ -141,6 +141,13 @@ impl PrArgs {
 }
 
 impl PullRequestArgs {
+    /// Asks for a pull request, and where `merges` for its merge.
+    #[cfg(feature = "argocd")]
+    pub(super) fn require(&mut self, merges: bool) {
+        self.pr = true;
+        self.merge |= merges;
+    }
+
     /// What is asked of the pull request; `None` where there is to be none.
     ///
     /// # Errors

@@ -27,6 +27,12 @@ pub(crate) struct RestartArgs {
 }
 
 impl RestartArgs {
+    /// Whether it says the time to write, so that it is the same restart whenever it runs.
+    #[cfg(all(feature = "forge", feature = "argocd"))]
+    pub(super) fn has_time(&self) -> bool {
+        self.at.is_some()
+    }
+
     /// Runs the command.
     pub(crate) fn run(&self, context: &Context) -> Result<Report, Error> {
         ops::edit::run(context, &self.to_request()?)

@@ -8,7 +8,7 @@ use super::options::TypedDuration;
 use crate::argocd::{DriftRule, HealthScope, RefreshRule, SyncRule};
 use crate::error::{Error, codes};
 use crate::ops::Context;
-use crate::ops::wait::{Access, DEFAULT_TIMEOUT, WaitRequest};
+use crate::ops::wait::{Access, DEFAULT_TIMEOUT, WaitOptions, WaitRequest};
 
 /// Wait until Argo CD has applied a commit, or a later one that still holds its change, and it is healthy.
 #[derive(Clone, Debug, Args)]
@@ -33,24 +33,31 @@ pub(crate) struct WaitArgs {
     #[arg(long, value_name = "NAME|URL")]
     remote: Option<String>,
 
+    #[command(flatten)]
+    options: WaitOptionsArgs,
+}
+
+/// How is waited, whatever for.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WaitOptionsArgs {
     /// Ask for a sync where the Application does not sync by itself.
-    #[arg(long)]
+    #[arg(long, global = true)]
     sync: bool,
 
     /// Never ask Argo CD to compare; wait until it looks by itself.
-    #[arg(long)]
+    #[arg(long, global = true)]
     no_refresh: bool,
 
     /// How long after the end of the sync a comparison must begin to be believed.
-    #[arg(long, value_name = "DUR", default_value = "30s", value_parser = TypedDuration::parse)]
+    #[arg(long, global = true, value_name = "DUR", default_value = "30s", value_parser = TypedDuration::parse)]
     dwell: TypedDuration,
 
     /// Accept differences after a finished sync in objects that the commit does not change.
-    #[arg(long)]
+    #[arg(long, global = true)]
     allow_drift: bool,
 
     /// Whose health counts: that of the whole Application, or of the objects that the commit changes.
-    #[arg(long, value_name = "WHOSE", default_value = "whole")]
+    #[arg(long, global = true, value_name = "WHOSE", default_value = "whole")]
     health: HealthChoice,
 
     #[command(flatten)]
@@ -61,27 +68,27 @@ pub(crate) struct WaitArgs {
 #[derive(Clone, Debug, Args)]
 struct AccessArgs {
     /// Argo CD's server: a host, or an address with scheme; instead of ARGOCD_SERVER.
-    #[arg(long, value_name = "HOST|URL")]
+    #[arg(long, global = true, value_name = "HOST|URL")]
     argocd_server: Option<String>,
 
     /// Ask a server that is named without scheme by http.
-    #[arg(long)]
+    #[arg(long, global = true)]
     plaintext: bool,
 
     /// Take any certificate of the server.
-    #[arg(long)]
+    #[arg(long, global = true)]
     insecure: bool,
 
     /// Where below the server its interface stands.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH")]
     grpc_web_root_path: Option<String>,
 
     /// Go through the Kubernetes API, by this context of KUBECONFIG; without a server that is done by itself.
-    #[arg(long, value_name = "CONTEXT")]
+    #[arg(long, global = true, value_name = "CONTEXT")]
     kube_context: Option<String>,
 
     /// The namespace that Argo CD lives in, where it is not `argocd`; of use with the Kubernetes API.
-    #[arg(long, value_name = "NAMESPACE")]
+    #[arg(long, global = true, value_name = "NAMESPACE")]
     argocd_namespace: Option<String>,
 }
 
@@ -105,15 +112,23 @@ impl WaitArgs {
                 .hint("name an Application, or an overlay with --overlay"));
         }
         self.applications.iter().try_for_each(|text| check_application(text))?;
+        let options = self.options.to_options();
+        let timeout = context.allowed_time().unwrap_or(DEFAULT_TIMEOUT);
+        let (overlays, commit) = (self.overlays.clone(), self.commit.clone());
         Ok(WaitRequest {
             applications: self.applications.clone(),
-            overlays: self.overlays.clone(),
-            commit: self.commit.clone(),
             project: self.project.clone(),
-            remote: self.remote.clone(),
+            ..options.to_request(overlays, commit, self.remote.clone(), timeout)
+        })
+    }
+}
+
+impl WaitOptionsArgs {
+    /// The options.
+    pub(crate) fn to_options(&self) -> WaitOptions {
+        WaitOptions {
             access: self.access.to_access(),
             dwell: self.dwell.length,
-            timeout: context.allowed_time().unwrap_or(DEFAULT_TIMEOUT),
             drift: if self.allow_drift { DriftRule::Accepted } else { DriftRule::Refused },
             health: match self.health {
                 HealthChoice::Whole => HealthScope::Whole,
@@ -121,7 +136,7 @@ impl WaitArgs {
             },
             refresh: if self.no_refresh { RefreshRule::Never } else { RefreshRule::Asked },
             sync: if self.sync { SyncRule::WhereManual } else { SyncRule::Never },
-        })
+        }
     }
 }
 

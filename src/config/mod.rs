@@ -4,6 +4,7 @@ mod checks;
 mod drain;
 mod groups;
 mod settings;
+mod waves;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ pub use checks::CHECK_KEYS;
 pub use drain::{DRAIN_KEYS, ORDER_KEYS, PAIR_KEYS};
 pub use groups::{GROUP_KEYS, GroupSetting};
 pub use settings::{FILE_NAME, KEYS, Settings, SettingsError};
+pub use waves::WaveSetting;
 
 /// What the program takes from its environment, read once.
 #[derive(Clone, Debug, Default)]

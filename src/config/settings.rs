@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::groups::GroupSetting;
+use super::waves::WaveSetting;
 use crate::checks;
 use crate::clock::parse_duration;
 use crate::drain;
@@ -12,8 +13,8 @@ use crate::yaml::{self, NodeId, Resolved, Rules, Tree};
 /// The name of the file at the root of a repository.
 pub const FILE_NAME: &str = ".overlay.yaml";
 /// Every key that the file may have.
-pub const KEYS: [&str; 6] =
-    ["checks", "commitMessageTemplate", "drain", "groups", "pullRequestTemplate", "timeout"];
+pub const KEYS: [&str; 7] =
+    ["checks", "commitMessageTemplate", "drain", "groups", "pullRequestTemplate", "timeout", "waves"];
 
 /// What `.overlay.yaml` says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +31,8 @@ pub struct Settings {
     pub pull_request_template: Option<String>,
     /// `timeout`: the time that a command may wait for anything outside.
     pub timeout: Option<Duration>,
+    /// `waves`: the orders in which overlays are shipped, by their names.
+    pub waves: Vec<WaveSetting>,
 }
 
 /// Why the file cannot be used.
@@ -97,6 +100,7 @@ impl Reader<'_> {
                 "groups" => settings.groups = self.groups(value)?,
                 "pullRequestTemplate" => settings.pull_request_template = Some(self.file(value)?),
                 "timeout" => settings.timeout = Some(self.duration(value)?),
+                "waves" => settings.waves = self.waves(value)?,
                 _ => {
                     let error = self.error(key, format!("`{name}` is no setting"));
                     return Err(SettingsError { unknown_key: Some(name.to_owned()), ..error });

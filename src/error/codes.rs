@@ -88,12 +88,16 @@ catalogue! {
         "A key of `--digests` fits images of several repositories. Use a whole name; the candidates are listed.";
     AMBIGUOUS_NAME = "ambiguous-name", Refused,
         "A name fits more than one rendered resource. Write it as KIND/NAME or KIND.GROUP/NAME; the candidates are listed.";
+    APPLICATION_OVERRIDES = "application-overrides", Refused,
+        "The Application that deploys the overlay states the field itself, which wins over git, so that the change would have no effect. Take it out of the Application first.";
     ASYMMETRIC = "asymmetric", Refused,
         "The two overlays do not render the same images. `--allow-missing` promotes what both render, `--only` some of it.";
     BRANCH_CHECKED_OUT = "branch-checked-out", Refused,
         "The branch is checked out in another work tree, which moving it would leave behind.";
     BRANCH_DIVERGED = "branch-diverged", Refused,
         "The local branch and the same branch of the remote each have commits that the other has not. Bring them together first.";
+    BRINGS_FINDINGS = "brings-findings", Refused,
+        "The change brings what `overlay check` calls an error. `--allow-findings` ships it all the same.";
     BUILD_BROKEN = "build-broken", Refused,
         "The overlay does not build as it stands. Mend it first; the error names the file and line where that is known.";
     CHANGED_MEANWHILE = "changed-meanwhile", Refused,
@@ -158,8 +162,12 @@ catalogue! {
         "The file of `--from-lock` has no digest for an image that is asked for.";
     IN_PROGRESS = "in-progress", Refused,
         "A merge, a rebase, a cherry-pick or a revert is in progress in the work tree, so that a commit on its branch would become a part of it. Finish it or give it up first, or name another branch with `--branch`.";
+    INSIDE_CLUSTER = "inside-cluster", Refused,
+        "The command runs in the cluster that it would change or watch, and may be ended by its own roll. `--from-inside` runs it all the same.";
     INVALID_DIGEST = "invalid-digest", Refused,
         "A value carries no digest that may be written: a bare tag, a short digest, upper case, another algorithm, sixty-four zeros, or a tag in the place of the name.";
+    NAME_IN_USE = "name-in-use", Refused,
+        "The name of `--then-revert` stands for a change that is not returned yet.";
     NEW_KINDS = "new-kinds", Refused,
         "The new version of a base brings objects of kinds that there were none of, for which the cluster may lack something. `--accept-kind` accepts one.";
     NO_EFFECT = "no-effect", Refused,
@@ -214,6 +222,8 @@ catalogue! {
         "Objects that hold data would no longer be rendered. `--allow-removal KIND/NAME` allows each.";
     TAG_NEEDED = "tag-needed", Refused,
         "A tag has to stand beside the digest, or was asked for, and there is none; or the reverse.";
+    TAKEN_BACK = "taken-back", Refused,
+        "The same change failed before and was taken back. `--again` ships it again.";
     TEMPLATE_INVALID = "template-invalid", Refused,
         "The template of a pull request's body is none, names something that there is not, or gives more than the forge takes.";
     TURNS_ON_UNPINNED = "turns-on-unpinned", Refused,
@@ -224,6 +234,8 @@ catalogue! {
         "A file cannot be read: a loop of links, a device, a link that leads nowhere, a missing right, or a name that is not UTF-8.";
     UNSEEN_IMAGE = "unseen-image", Refused,
         "The name may be used by a remote base that could not be read, and by nothing else. `--unseen` pins it all the same.";
+    WAVES_INVALID = "waves-invalid", Refused,
+        "An overlay of the edit is in no wave or in two, or `.overlay.yaml` has no waves of that name.";
     WIDER_EFFECT = "wider-effect", Refused,
         "The edit would change more than what was named. Nothing was written.";
     WRONG_APPLICATION = "wrong-application", Refused,
@@ -290,6 +302,8 @@ catalogue! {
         "The overlay uses something that the built-in build does not do, and no external kustomize is at hand or may do it. Install kustomize 5 or name one with `--kustomize PATH`; helm and plugins are never run. `--no-proof` edits without a proof.";
     NOT_DELIVERABLE = "not-deliverable", Missing,
         "This build of the program does not deliver through git.";
+    NOTHING_TO_RETURN = "nothing-to-return", Missing,
+        "The base branch holds no change that was shipped with `--then-revert` and that name. `--of COMMIT` names it.";
     REGISTRY_CREDENTIALS = "registry-credentials", Missing,
         "A configuration file of Docker or Podman, or a credential helper that it names, cannot be used.";
     REMOTE_BASE = "remote-base", Missing,
@@ -418,6 +432,8 @@ catalogue! {
         "The wait ended while a sync of a revision without the commit held the place.";
     SYNC_WINDOW = "sync-window", NotInTime,
         "The wait ended while a sync window was closed. It is named with its schedule.";
+    WAVE_INCOMPLETE = "wave-incomplete", NotInTime,
+        "Overlays of earlier waves, which others ship, did not hold the change in time.";
     DIGESTS_GONE = "digests-gone", Found,
         "`pin --verify` found digests that their registry does not have any more: what is pinned to them cannot be pulled anew.";
     DRAIN_OBSTACLES = "drain-obstacles", Found,

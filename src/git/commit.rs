@@ -52,6 +52,8 @@ pub struct CommitText {
     pub message: String,
     /// The change as data.
     pub records: Vec<ChangeRecord>,
+    /// More trailers, each a whole line.
+    pub trailers: Vec<String>,
     /// Who wrote it, in place of the configured author.
     pub author: Option<Author>,
     /// Whether `Signed-off-by` is added.
@@ -96,7 +98,7 @@ pub fn build_commit(
         stored.iter().map(|file| (file.path.as_str(), file.after)).collect();
     let new_root = write_trees(repository.objects(), root, &placed)?;
     let signed_off_by = if text.sign_off { Some(committer(repository)?) } else { None };
-    let message = compose(&text.message, &text.records, signed_off_by.as_deref());
+    let message = compose(&text.message, &text.records, &text.trailers, signed_off_by.as_deref());
     let id = write_commit(repository, new_root, base, &message, text)?;
     let subject = message.lines().next().unwrap_or_default().to_owned();
     Ok(Some(Built { id, base, files: stored, subject }))

@@ -37,10 +37,16 @@ impl ChangeRecord {
     }
 }
 
-/// A whole message: `text` as a person wrote it, then the records, then the sign-off, in one block of trailers.
-pub fn compose(text: &str, records: &[ChangeRecord], signed_off_by: Option<&str>) -> String {
+/// A whole message: `text` as a person wrote it, then the records and other trailers, then the sign-off, in one block.
+pub fn compose(
+    text: &str,
+    records: &[ChangeRecord],
+    others: &[String],
+    signed_off_by: Option<&str>,
+) -> String {
     let text = clean(text);
     let mut trailers: Vec<String> = records.iter().map(ChangeRecord::to_trailer).collect();
+    trailers.extend(others.iter().cloned());
     if let Some(person) = signed_off_by {
         let line = format!("{SIGNED_OFF}: {person}");
         if !text.lines().any(|existing| existing == line) {
@@ -95,7 +101,7 @@ mod tests {
     #[test]
     fn a_record_comes_back() {
         let record = ChangeRecord::new(json!({"pin": {"r/web": "sha256:00"}, "text": "a\nb"}));
-        let message = compose("Pin web\n\nBecause.\n", std::slice::from_ref(&record), None);
+        let message = compose("Pin web\n\nBecause.\n", std::slice::from_ref(&record), &[], None);
         assert!(message.starts_with("Pin web\n\nBecause.\n\nOverlay-Change: v1 {"), "{message}");
         assert_eq!(parse_records(&message), vec![record]);
     }
@@ -103,13 +109,16 @@ mod tests {
     #[test]
     fn trailers_of_the_user_share_the_block() {
         let message =
-            compose("Pin web\n\nRefs: #3", &[ChangeRecord::new(json!(1))], Some("A <a@b>"));
-        assert_eq!(message, "Pin web\n\nRefs: #3\nOverlay-Change: v1 1\nSigned-off-by: A <a@b>\n");
+            compose("Pin web\n\nRefs: #3", &[ChangeRecord::new(json!(1))], &["Key: x".to_owned()], Some("A <a@b>"));
+        assert_eq!(
+            message,
+            "Pin web\n\nRefs: #3\nOverlay-Change: v1 1\nKey: x\nSigned-off-by: A <a@b>\n"
+        );
     }
 
     #[test]
     fn a_subject_that_looks_like_a_trailer_is_none() {
-        let message = compose("pin: web", &[], Some("A <a@b>"));
+        let message = compose("pin: web", &[], &[], Some("A <a@b>"));
         assert_eq!(message, "pin: web\n\nSigned-off-by: A <a@b>\n");
     }
 

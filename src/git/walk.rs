@@ -139,4 +139,46 @@ impl Repository {
         let text = self.git().run(args.into_iter().chain(paths.iter().copied())).text()?;
         Ok(text.lines().map(str::to_owned).collect())
     }
+
+    /// The commits of `tip` whose message has a line that begins with `line`, newest first, no more than `most`.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot list them.
+    pub fn commits_saying(
+        &self,
+        tip: ObjectId,
+        line: &str,
+        most: usize,
+    ) -> Result<Vec<Commit>, GitError> {
+        let (most, line) = (format!("--max-count={most}"), format!("--grep=^{line}"));
+        let text = self.git().run(["rev-list", &most, &line, &tip.to_string()]).text()?;
+        text.lines().filter_map(|id| id.parse().ok()).map(|id| self.commit(id)).collect()
+    }
+
+    /// The commit of the first parents of `tip` by which `commit` came to it: `commit` itself, or a merge. `None` where
+    /// `tip` has it not.
+    ///
+    /// # Errors
+    /// [`GitError::Failed`] where git cannot say.
+    pub fn landing_of(
+        &self,
+        commit: ObjectId,
+        tip: ObjectId,
+    ) -> Result<Option<ObjectId>, GitError> {
+        if !self.is_ancestor(commit, tip)? {
+            return Ok(None);
+        }
+        let text = self.git().run(["rev-list", "--first-parent", &tip.to_string()]).text()?;
+        let chain: Vec<ObjectId> = text.lines().filter_map(|id| id.parse().ok()).collect();
+        // Newer ones have it, older ones have not.
+        let (mut has, mut lacks) = (0, chain.len());
+        while lacks - has > 1 {
+            let middle = has + (lacks - has) / 2;
+            match self.is_ancestor(commit, chain[middle])? {
+                true => has = middle,
+                false => lacks = middle,
+            }
+        }
+        Ok(chain.get(has).copied())
+    }
 }

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::Context;
-use super::change::{Write, run_change};
-use super::deliver::{self, Delivery};
+use super::deliver::Delivery;
+use super::edit::{self, EditRequest};
 use super::input::Input;
 use crate::change::{BumpBase, Change, PinImages, TagChoice};
 use crate::error::{Error, codes};
@@ -37,17 +37,24 @@ pub struct BumpRequest {
 /// # Errors
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &BumpRequest) -> Result<Report, Error> {
-    let change = Change::BumpBase(request.to_change(&context.cwd)?);
-    if let (Some(delivery), false) = (&request.delivery, request.is_dry_run) {
-        let delivered = deliver::run(context, &request.overlays, &change, delivery)?;
-        return Ok(delivered.into_report("bump"));
-    }
-    let (files, editable) = context.editable(&request.overlays)?;
-    let write = if request.is_dry_run { Write::Nothing } else { Write::Files };
-    Ok(run_change(context, &files, &editable, &change, write)?.into_report("bump"))
+    edit::run(context, &request.to_edit(context)?)
 }
 
 impl BumpRequest {
+    /// The edit that is meant.
+    ///
+    /// # Errors
+    /// Where the version or a digest is none.
+    pub fn to_edit(&self, context: &Context) -> Result<EditRequest, Error> {
+        Ok(EditRequest {
+            overlays: self.overlays.clone(),
+            change: Change::BumpBase(self.to_change(&context.cwd)?),
+            dry_run: self.is_dry_run,
+            no_proof: false,
+            delivery: self.delivery.clone(),
+        })
+    }
+
     fn to_change(&self, cwd: &Path) -> Result<BumpBase, Error> {
         if self.reference.is_empty() || self.reference.starts_with('-') {
             let message = format!("`{}` is the name of no tag, branch or commit", self.reference);

@@ -50,6 +50,8 @@ pub mod render;
 pub mod revert;
 #[cfg(feature = "git")]
 mod revision;
+#[cfg(all(feature = "forge", feature = "argocd"))]
+pub mod ship;
 pub mod show;
 pub mod verify;
 mod version;
@@ -188,6 +190,12 @@ impl Context {
     #[cfg(feature = "git")]
     pub(crate) fn commit_message_template(&self) -> Option<String> {
         self.settings.get()?.commit_message_template.clone()
+    }
+
+    /// The orders of overlays that the repository names.
+    #[cfg(all(feature = "forge", feature = "argocd"))]
+    pub(crate) fn waves(&self) -> &[config::WaveSetting] {
+        self.settings.get().map_or(&[], |settings| &settings.waves)
     }
 
     /// What the repository decides about its checks.

@@ -9,6 +9,7 @@ use super::check_pins::check_pins;
 use super::deliver::{self, Delivery};
 #[cfg(feature = "registry")]
 use super::digests::{DigestRequest, Digests};
+use super::edit::EditRequest;
 use super::input::{Input, hint_for_directory};
 #[cfg(feature = "registry")]
 use super::registry_checks::{self, Question};
@@ -87,11 +88,7 @@ pub struct Resolution {
 /// Refusals and failures, each with its code; nothing was written then.
 #[cfg(feature = "registry")]
 pub fn run(context: &Context, request: &PinRequest) -> Result<Report, Error> {
-    if request.asks_registries() {
-        // The repository's settings say how long to wait; an edit of a remote repository has none here.
-        let _ = context.locate(&request.overlays);
-        context.ask_digests(Digests::new(context, &request.resolution.digests)?);
-    }
+    request.ask(context)?;
     let report = pin(context, request)?;
     let lock = request.resolution.digests.write_lock.as_ref();
     if let (Some(file), Some(digests), Mode::Write) = (lock, context.digests(), request.mode) {
@@ -138,6 +135,26 @@ fn pin(context: &Context, request: &PinRequest) -> Result<Report, Error> {
 }
 
 impl PinRequest {
+    /// The edit that is meant, for a command that delivers it.
+    ///
+    /// # Errors
+    /// Where nothing is to be pinned, a digest is none, or the request only asks.
+    pub fn to_edit(&self, context: &Context) -> Result<EditRequest, Error> {
+        #[cfg(feature = "registry")]
+        self.ask(context)?;
+        if !matches!(self.mode, Mode::Write | Mode::DryRun) {
+            let message = "a question changes nothing that could be shipped";
+            return Err(Error::new(codes::USAGE, message));
+        }
+        Ok(EditRequest {
+            overlays: self.overlays.clone(),
+            change: self.to_change(context)?,
+            dry_run: self.mode == Mode::DryRun,
+            no_proof: self.no_proof,
+            delivery: self.delivery.clone(),
+        })
+    }
+
     fn to_change(&self, context: &Context) -> Result<Change, Error> {
         let mut pins = Vec::new();
         if let Some(digests) = &self.digests {
@@ -173,6 +190,16 @@ impl PinRequest {
 
 #[cfg(feature = "registry")]
 impl PinRequest {
+    /// Lets digests be asked for, where the request leaves some to registries.
+    fn ask(&self, context: &Context) -> Result<(), Error> {
+        if self.asks_registries() {
+            // The repository's settings say how long to wait; an edit of a remote repository has none here.
+            let _ = context.locate(&self.overlays);
+            context.ask_digests(Digests::new(context, &self.resolution.digests)?);
+        }
+        Ok(())
+    }
+
     /// Whether anything is left to registries, or to a lock file in their place.
     fn asks_registries(&self) -> bool {
         let resolution = &self.resolution;

@@ -41,6 +41,14 @@ type Images = BTreeMap<String, Vec<String>>;
 /// # Errors
 /// Where the two do not render the same images, a source is not pinned, or as pinning.
 pub fn run(context: &Context, request: &PromoteRequest) -> Result<Report, Error> {
+    run_as(context, &to_edit(context, request)?, "promote")
+}
+
+/// The pins of the one as an edit of the other.
+///
+/// # Errors
+/// As [`run`], before anything is planned.
+pub fn to_edit(context: &Context, request: &PromoteRequest) -> Result<EditRequest, Error> {
     let directory = |overlay: &OsString| -> Result<String, Error> {
         let (_, located) = context.locate(std::slice::from_ref(overlay))?;
         Ok(located.into_iter().next().map(|located| located.directory).unwrap_or_default())
@@ -52,7 +60,7 @@ pub fn run(context: &Context, request: &PromoteRequest) -> Result<Report, Error>
     let from = images(context, &request.from)?;
     let to = images(context, &request.to)?;
     let pins = pins(request, &from, &to)?;
-    let edit = EditRequest {
+    Ok(EditRequest {
         overlays: vec![request.to.clone()],
         change: Change::PinImages(PinImages {
             pins,
@@ -62,8 +70,7 @@ pub fn run(context: &Context, request: &PromoteRequest) -> Result<Report, Error>
         dry_run: request.dry_run,
         no_proof: false,
         delivery: request.delivery.clone(),
-    };
-    run_as(context, &edit, "promote")
+    })
 }
 
 fn images(context: &Context, overlay: &OsString) -> Result<Images, Error> {

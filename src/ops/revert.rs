@@ -71,6 +71,24 @@ pub struct HoldFor {
 /// # Errors
 /// Refusals and failures, each with its code; nothing was written then.
 pub fn run(context: &Context, request: &RevertRequest) -> Result<Report, Error> {
+    let (edit, is_deepened) = find_edit(context, request)?;
+    let mut report = edit::run(context, &edit)?;
+    if is_deepened {
+        report.notes.warning("the clone was shallow and has been deepened");
+    }
+    Ok(report)
+}
+
+/// Going back as an edit: the commits that it goes back to are found.
+///
+/// # Errors
+/// As [`run`], before anything is planned.
+pub fn to_edit(context: &Context, request: &RevertRequest) -> Result<EditRequest, Error> {
+    find_edit(context, request).map(|(edit, _)| edit)
+}
+
+/// The edit, and whether the clone had to be deepened for it.
+fn find_edit(context: &Context, request: &RevertRequest) -> Result<(EditRequest, bool), Error> {
     let (files, located) = context.locate(&request.overlays)?;
     #[cfg(feature = "registry")]
     ask_registries(context, request)?;
@@ -90,11 +108,7 @@ pub fn run(context: &Context, request: &RevertRequest) -> Result<Report, Error> 
         no_proof: false,
         delivery: request.delivery.clone(),
     };
-    let mut report = edit::run(context, &edit)?;
-    if search.deepened.get() {
-        report.notes.warning("the clone was shallow and has been deepened");
-    }
-    Ok(report)
+    Ok((edit, search.deepened.get()))
 }
 
 /// Lets registries be asked whether they still have what comes back; for a short time, since going back is urgent.

@@ -56,25 +56,99 @@ pub struct WaitRequest {
     pub sync: SyncRule,
 }
 
+/// How is waited, whatever for.
+#[derive(Clone, Debug)]
+pub struct WaitOptions {
+    /// How Argo CD is reached.
+    pub access: Access,
+    /// `--dwell`.
+    pub dwell: Duration,
+    /// `--allow-drift`.
+    pub drift: DriftRule,
+    /// `--health`.
+    pub health: HealthScope,
+    /// `--no-refresh`.
+    pub refresh: RefreshRule,
+    /// `--sync`.
+    pub sync: SyncRule,
+}
+
+impl WaitOptions {
+    /// The wait for what deploys `overlays` to have applied `commit`.
+    #[must_use]
+    pub fn to_request(
+        &self,
+        overlays: Vec<OsString>,
+        commit: String,
+        remote: Option<String>,
+        timeout: Duration,
+    ) -> WaitRequest {
+        WaitRequest {
+            applications: Vec::new(),
+            overlays,
+            commit,
+            project: None,
+            remote,
+            access: self.access.clone(),
+            dwell: self.dwell,
+            timeout,
+            drift: self.drift,
+            health: self.health,
+            refresh: self.refresh,
+            sync: self.sync,
+        }
+    }
+}
+
+/// An Application that would be waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deployer {
+    /// Its name.
+    pub application: String,
+    /// The fields of its `kustomize` that it states itself, and that win over git.
+    pub overrides: Vec<String>,
+}
+
+/// The Applications that deploy the overlays named, without waiting for any.
+///
+/// # Errors
+/// Where Argo CD cannot be asked, or none deploys one of them.
+pub fn look(context: &Context, request: &WaitRequest) -> Result<Vec<Deployer>, Error> {
+    let repository = Repository::open(&Arc::new(context.git_settings()), &context.cwd)?;
+    setting(context, &repository, request)?.deployers()
+}
+
 /// Waits.
 ///
 /// # Errors
 /// Where it cannot begin. How it ended, well or not, is in the report.
 pub fn run(context: &Context, request: &WaitRequest) -> Result<Report, Error> {
     let repository = Repository::open(&Arc::new(context.git_settings()), &context.cwd)?;
-    let commit = resolve(&repository, request)?;
+    let setting = setting(context, &repository, request)?;
+    let targets = setting.find()?;
+    let began = clock::now_unix();
+    let waited = Watching::new(context, &setting).run(targets);
+    Ok(wait_report(&setting.commit.to_string(), began, &waited))
+}
+
+fn setting<'a>(
+    context: &'a Context,
+    repository: &'a Repository,
+    request: &'a WaitRequest,
+) -> Result<Setting<'a>, Error> {
+    let commit = resolve(repository, request)?;
     let argocd = request.access.open(context)?;
     let overlays = match request.overlays.is_empty() {
         true => Vec::new(),
         false => {
-            let typed = context.below_top(&repository, &request.overlays)?;
+            let typed = context.below_top(repository, &request.overlays)?;
             let located = revision::locate(&repository.files_of(commit)?, &typed)?;
             located.into_iter().map(|located| located.directory).collect()
         }
     };
-    let remotes = remotes(&repository, request)?;
-    let renders = Renders { context, repository: &repository };
-    let setting = Setting {
+    let remotes = remotes(repository, request)?;
+    let renders = Renders { context, repository };
+    Ok(Setting {
         renders,
         commit,
         overlays,
@@ -83,11 +157,7 @@ pub fn run(context: &Context, request: &WaitRequest) -> Result<Report, Error> {
         request,
         effects: Mutex::default(),
         relations: Arc::default(),
-    };
-    let targets = setting.find()?;
-    let began = clock::now_unix();
-    let waited = Watching::new(context, &setting).run(targets);
-    Ok(wait_report(&commit.to_string(), began, &waited))
+    })
 }
 
 /// The commit, brought here where only the remote has it.

@@ -22,6 +22,8 @@ mod markdown;
 mod page;
 #[cfg(feature = "forge")]
 pub mod pull_request;
+#[cfg(all(feature = "forge", feature = "argocd"))]
+pub mod ship;
 mod text;
 pub mod verify;
 pub mod wait;

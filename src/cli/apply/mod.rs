@@ -37,12 +37,19 @@ pub(crate) struct ApplyArgs {
 impl ApplyArgs {
     /// Runs the command.
     pub(crate) fn run(&self, context: &Context) -> Result<Report, Error> {
+        ops::edit::run(context, &self.to_request(context)?)
+    }
+
+    /// The request, with the changes read from where they are.
+    ///
+    /// # Errors
+    /// Where they cannot be read, or the delivery options contradict each other.
+    pub(crate) fn to_request(&self, context: &Context) -> Result<EditRequest, Error> {
         let input = match self.file.as_str() {
             "-" => input::load(&context.cwd, "--file", "-")?,
             file => input::load_file(&context.cwd, Path::new(file))?,
         };
-        let request: EditRequest = self.edit.to_request(Change::Several(read(&input)?))?;
-        ops::edit::run(context, &request)
+        self.edit.to_request(Change::Several(read(&input)?))
     }
 }
 

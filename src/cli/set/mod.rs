@@ -21,6 +21,7 @@ pub(super) use strategy::StrategyArgs;
 use super::deliver::DeliveryArgs;
 use crate::error::{Error, codes};
 use crate::kustomize::ResourceName;
+use crate::ops::edit::EditRequest;
 use crate::ops::{self, Context};
 use crate::report::Report;
 
@@ -70,18 +71,40 @@ impl SetArgs {
         &edit.delivery
     }
 
+    /// The same, to be changed.
+    #[cfg(all(feature = "forge", feature = "argocd"))]
+    pub(super) fn delivery_mut(&mut self) -> &mut DeliveryArgs {
+        let edit = match &mut self.lever {
+            Lever::Replicas(args) => &mut args.edit,
+            Lever::Strategy(args) => &mut args.edit,
+            Lever::Drain(args) => &mut args.edit,
+            Lever::Instances(args) => &mut args.edit,
+            Lever::Resources(args) => &mut args.edit,
+            Lever::Field(args) => &mut args.edit,
+            Lever::Components(args) => &mut args.edit,
+        };
+        &mut edit.delivery
+    }
+
     /// Runs the command.
     pub(crate) fn run(&self, context: &Context) -> Result<Report, Error> {
-        let request = match &self.lever {
-            Lever::Replicas(args) => args.to_request()?,
-            Lever::Strategy(args) => args.to_request()?,
-            Lever::Drain(args) => args.to_request()?,
-            Lever::Instances(args) => args.to_request()?,
-            Lever::Resources(args) => args.to_request()?,
-            Lever::Field(args) => args.to_request()?,
-            Lever::Components(args) => args.to_request()?,
-        };
-        ops::edit::run(context, &request)
+        ops::edit::run(context, &self.to_request()?)
+    }
+
+    /// The request.
+    ///
+    /// # Errors
+    /// A malformed name or value.
+    pub(crate) fn to_request(&self) -> Result<EditRequest, Error> {
+        match &self.lever {
+            Lever::Replicas(args) => args.to_request(),
+            Lever::Strategy(args) => args.to_request(),
+            Lever::Drain(args) => args.to_request(),
+            Lever::Instances(args) => args.to_request(),
+            Lever::Resources(args) => args.to_request(),
+            Lever::Field(args) => args.to_request(),
+            Lever::Components(args) => args.to_request(),
+        }
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn run(
 }
 
 /// A delivery needs no clone where the repository has an address.
-fn not_here(error: GitError) -> Error {
+pub(super) fn not_here(error: GitError) -> Error {
     let is_none = matches!(error, GitError::NotARepository { .. });
     let error = Error::from(error);
     if is_none { error.hint("or name a repository with --remote URL and --push") } else { error }
@@ -165,6 +165,7 @@ impl Job<'_> {
         Ok(CommitText {
             message,
             records: vec![message::record(self.change, &proven.overlays)],
+            trailers: delivery.trailers.clone(),
             author,
             sign_off: delivery.sign_off,
             signing,

@@ -11,6 +11,8 @@ mod message;
 mod pull_request;
 #[cfg(feature = "git")]
 mod push;
+#[cfg(all(feature = "forge", feature = "argocd"))]
+mod survey;
 #[cfg(feature = "git")]
 mod template;
 
@@ -20,6 +22,8 @@ pub use crate::forge::MergeMethod;
 pub(crate) use pull_request::base_tip;
 #[cfg(feature = "forge")]
 pub use pull_request::{BranchRequest, propose_branch};
+#[cfg(all(feature = "forge", feature = "argocd"))]
+pub(in crate::ops) use survey::Survey;
 
 use std::ffi::OsString;
 
@@ -41,6 +45,8 @@ pub struct Delivery {
     pub remote: Option<String>,
     /// `--message`, in place of the one made from the change.
     pub message: Option<String>,
+    /// More trailers of the commit, each a whole line.
+    pub trailers: Vec<String>,
     /// `--author`.
     pub author: Option<String>,
     /// `--sign`.

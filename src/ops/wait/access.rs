@@ -31,6 +31,18 @@ pub struct Access {
 }
 
 impl Access {
+    /// The addresses that this leads to, as far as they are known without asking anybody: Argo CD's server, or that of the cluster's
+    /// configuration.
+    #[must_use]
+    pub fn servers(&self, context: &Context) -> Vec<String> {
+        let environment = &context.environment;
+        let named = self.server.clone().or_else(|| text(environment, "ARGOCD_SERVER"));
+        match named.filter(|_| self.kube_context.is_none()) {
+            Some(server) => vec![server],
+            None => self.cluster_servers(context),
+        }
+    }
+
     /// The Argo CD that is meant.
     ///
     /// # Errors
@@ -63,6 +75,18 @@ impl Access {
             Some(allowed) => rest.until(Deadline::after(allowed + LAST_ANSWER)),
             None => rest,
         }))
+    }
+
+    #[cfg(feature = "cluster")]
+    fn cluster_servers(&self, context: &Context) -> Vec<String> {
+        let name = crate::ops::cluster::connection_name(context, None, self.kube_context.as_ref());
+        crate::kubernetes::server_address(&name).into_iter().collect()
+    }
+
+    #[cfg(not(feature = "cluster"))]
+    #[allow(clippy::unused_self, reason = "as with the feature")]
+    fn cluster_servers(&self, _: &Context) -> Vec<String> {
+        Vec::new()
     }
 
     #[cfg(feature = "cluster")]

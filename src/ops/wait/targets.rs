@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::effect::Renders;
 use super::revisions::{GitRevisions, Relations};
-use super::{WaitRequest, trouble};
+use super::{Deployer, WaitRequest, trouble};
 use crate::argocd::{
     Application, ApplicationRef, ArgoCd, Containment, Expectation, ExpectedEffect, Facts, Moment,
     clean_path,
@@ -69,22 +69,44 @@ impl<'a> Setting<'a> {
         targets.collect()
     }
 
+    /// The Applications that deploy the overlays named, with what they state themselves.
+    ///
+    /// # Errors
+    /// As [`Setting::find`].
+    pub(super) fn deployers(&self) -> Result<Vec<Deployer>, Error> {
+        let deployers = self.listed()?.into_iter().map(|(found, _)| Deployer {
+            application: reference(&found).to_string(),
+            overrides: overrides(&found).flatten().map(str::to_owned).collect(),
+        });
+        Ok(deployers.collect())
+    }
+
     fn find_by_overlay(&self) -> Result<Vec<Target<'a>>, Error> {
+        let listed = self.listed()?;
+        let target = |(found, _): (Application, _)| {
+            self.target(reference(&found), &found, Role::Named)
+        };
+        Ok(listed.into_iter().map(target).collect())
+    }
+
+    /// The Applications that deploy the overlays named, each with those it deploys.
+    fn listed(&self) -> Result<Vec<(Application, Vec<String>)>, Error> {
         let here = ApplicationRef::default();
         let all = self.argocd.applications().map_err(|error| trouble(&here, error))?;
-        let mut targets = Vec::new();
-        let mut deployed: BTreeSet<&str> = BTreeSet::new();
-        for found in &all {
-            let paths = self.overlays.iter().filter(|path| self.deploys(found, path));
-            let paths: Vec<&String> = paths.collect();
+        let looked_at = all.len();
+        let mut listed = Vec::new();
+        let mut deployed: BTreeSet<String> = BTreeSet::new();
+        for found in all {
+            let paths = self.overlays.iter().filter(|path| self.deploys(&found, path));
+            let paths: Vec<String> = paths.cloned().collect();
             if !paths.is_empty() {
-                deployed.extend(paths.iter().map(|path| path.as_str()));
-                targets.push(self.target(reference(found), found, Role::Named));
+                deployed.extend(paths.clone());
+                listed.push((found, paths));
             }
         }
-        match self.overlays.iter().find(|path| !deployed.contains(path.as_str())) {
-            Some(path) => Err(self.undeployed(path, all.len())),
-            None => Ok(targets),
+        match self.overlays.iter().find(|path| !deployed.contains(*path)) {
+            Some(path) => Err(self.undeployed(path, looked_at)),
+            None => Ok(listed),
         }
     }
 
@@ -221,7 +243,16 @@ fn reference(found: &Application) -> ApplicationRef {
 
 /// What wins over git, or is left out of the comparison.
 fn warnings(found: &Application, expected: &Expectation) -> Vec<String> {
-    let overrides = found.sources().into_iter().filter_map(|source| {
+    let told = overrides(found).map(|keys| {
+        let keys = keys.join(", kustomize.");
+        format!("the Application itself states kustomize.{keys}, which wins over git")
+    });
+    told.chain(ignored(found, expected)).collect()
+}
+
+/// The fields of `kustomize` that each source states itself, of those that state any.
+fn overrides(found: &Application) -> impl Iterator<Item = Vec<&str>> {
+    found.sources().into_iter().filter_map(|source| {
         let kustomize = source.rest.get("kustomize")?.as_object()?;
         let is_set = |key: &&String| {
             let winning =
@@ -231,14 +262,8 @@ fn warnings(found: &Application, expected: &Expectation) -> Vec<String> {
             winning.contains(&key.as_str()) && !is_empty
         };
         let keys: Vec<&str> = kustomize.keys().filter(is_set).map(String::as_str).collect();
-        (!keys.is_empty()).then(|| {
-            format!(
-                "the Application itself states kustomize.{}, which wins over git",
-                keys.join(", kustomize.")
-            )
-        })
-    });
-    overrides.chain(ignored(found, expected)).collect()
+        (!keys.is_empty()).then_some(keys)
+    })
 }
 
 /// Changed fields that the comparison leaves out: a difference there is no drift.

@@ -67,7 +67,7 @@ pub fn body(
     marker: &Marker,
     limit: usize,
 ) -> Result<String, TemplateError> {
-    let environment = environment();
+    let environment = markdown_environment();
     let source = template.unwrap_or(TEMPLATE);
     let template = environment.template_from_str(source).map_err(|e| invalid(&e))?;
     let mut items = MOST_ITEMS;
@@ -84,7 +84,8 @@ pub fn body(
     }
 }
 
-fn environment() -> Environment<'static> {
+/// What templates of Markdown are written in: all that is printed by `{{ … }}` is escaped.
+pub(in crate::report) fn markdown_environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));

@@ -102,7 +102,7 @@ pub(crate) fn base_tip(repository: &Repository, delivery: &Delivery) -> Result<O
 
 /// The branch that the pull request goes into, by its full name: `--base`, the upstream of the current branch at that
 /// remote, the remote's default branch.
-fn base_branch(
+pub(super) fn base_branch(
     repository: &Repository,
     delivery: &Delivery,
     remote: &Remote<'_>,

@@ -1,0 +1,220 @@
+//! `overlay ship`.
+
+use std::ffi::OsString;
+
+use clap::{Args, Subcommand};
+
+use super::apply::ApplyArgs;
+use super::bump::BumpArgs;
+use super::deliver::DeliveryArgs;
+use super::options::OutputFormat;
+use super::pin::PinArgs;
+use super::promote::PromoteArgs;
+use super::restart::RestartArgs;
+use super::revert::RevertArgs;
+use super::set::{SetArgs, usage};
+use super::wait::WaitOptionsArgs;
+use crate::error::Error;
+use crate::ops::edit::EditRequest;
+use crate::ops::ship::{ReturnRequest, ShipRequest, Waves, What};
+use crate::ops::{self, Context};
+use crate::ship::{Shard, is_name};
+
+/// Make an edit, open its pull request, merge it, wait until Argo CD has applied it, and go back where that fails.
+///
+/// The same command again, here or on another machine, goes on where it stopped; once all is done it looks at everything again
+/// and changes nothing.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ShipArgs {
+    #[command(subcommand)]
+    edit: ShipEdit,
+
+    /// Merge the pull request as soon as that is allowed; without it a person does, for whom is waited.
+    #[arg(id = "ship_merge", long = "merge")]
+    merge: bool,
+
+    /// Take the change back by a pull request of its own where a step after its merge fails, and wait for that too.
+    #[arg(long, global = true)]
+    auto_revert: bool,
+
+    /// Remember the change under this name as one to be returned: `overlay ship return NAME` is the second half.
+    #[arg(long, global = true, value_name = "NAME")]
+    then_revert: Option<String>,
+
+    /// Ship again what failed before and was taken back.
+    #[arg(long, global = true)]
+    again: bool,
+
+    /// Ship although the change brings findings that `overlay check` calls errors.
+    #[arg(long, global = true)]
+    allow_findings: bool,
+
+    /// Overlays that go together, as quoted patterns with commas between them; given again for the next wave, which begins once
+    /// the one before is done.
+    #[arg(long = "wave", global = true, value_name = "OVERLAY,…", conflicts_with = "waves")]
+    wave: Vec<String>,
+
+    /// The waves of this name in `.overlay.yaml`.
+    #[arg(long, global = true, value_name = "NAME")]
+    waves: Option<String>,
+
+    /// Ship this share of the overlays of each wave, such as 1/4, and wait for the others before the next wave.
+    #[arg(long, global = true, value_name = "I/N")]
+    shard: Option<Shard>,
+
+    /// End with the merge; do not wait for Argo CD.
+    #[arg(long, global = true, conflicts_with = "auto_revert")]
+    no_wait: bool,
+
+    /// Run although this is a pod of the cluster that is changed, which its own roll may end.
+    #[arg(long, global = true)]
+    from_inside: bool,
+
+    #[command(flatten)]
+    wait: WaitOptionsArgs,
+}
+
+/// What is shipped.
+#[derive(Clone, Debug, Subcommand)]
+enum ShipEdit {
+    Pin(PinArgs),
+    Set(SetArgs),
+    Restart(RestartArgs),
+    Promote(PromoteArgs),
+    Bump(BumpArgs),
+    Apply(ApplyArgs),
+    Revert(RevertArgs),
+    Return(ReturnArgs),
+}
+
+/// Return a change that was shipped with --then-revert: what it moved becomes again what it was.
+#[derive(Clone, Debug, Args)]
+struct ReturnArgs {
+    /// The name of --then-revert.
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// The commit of the change, where its merge has dropped what the commit said.
+    #[arg(long, value_name = "COMMIT")]
+    of: Option<String>,
+
+    /// Show what would be done; write nothing.
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    delivery: DeliveryArgs,
+}
+
+impl ShipEdit {
+    fn delivery_mut(&mut self) -> &mut DeliveryArgs {
+        match self {
+            Self::Pin(args) => &mut args.delivery,
+            Self::Set(args) => args.delivery_mut(),
+            Self::Restart(args) => &mut args.edit.delivery,
+            Self::Promote(args) => &mut args.delivery,
+            Self::Bump(args) => &mut args.delivery,
+            Self::Apply(args) => &mut args.edit.delivery,
+            Self::Revert(args) => &mut args.delivery,
+            Self::Return(args) => &mut args.delivery,
+        }
+    }
+
+    fn to_what(&self, context: &Context) -> Result<What, Error> {
+        let edit: EditRequest = match self {
+            Self::Pin(args) => args.to_request(context)?.to_edit(context)?,
+            Self::Set(args) => args.to_request()?,
+            Self::Restart(args) if !args.has_time() => {
+                return Err(usage("a restart that is shipped needs --at TIME: run again, the command has to mean the same restart"));
+            }
+            Self::Restart(args) => args.to_request()?,
+            Self::Promote(args) => ops::promote::to_edit(context, &args.to_request()?)?,
+            Self::Bump(args) => args.to_request(context)?.to_edit(context)?,
+            Self::Apply(args) => args.to_request(context)?,
+            Self::Revert(args) => ops::revert::to_edit(context, &args.to_request()?)?,
+            Self::Return(args) => return args.to_request().map(What::Return),
+        };
+        Ok(What::Edit(edit))
+    }
+}
+
+impl ReturnArgs {
+    fn to_request(&self) -> Result<ReturnRequest, Error> {
+        let delivery = self.delivery.to_delivery()?.unwrap_or_default();
+        let (name, of) = (named(&self.name)?, self.of.clone());
+        Ok(ReturnRequest { name, of, dry_run: self.dry_run, delivery })
+    }
+}
+
+impl ShipArgs {
+    /// The request.
+    ///
+    /// # Errors
+    /// What is wrong with the edit, or with how it goes.
+    pub(crate) fn to_request(
+        &self,
+        context: &Context,
+        output: OutputFormat,
+    ) -> Result<ShipRequest, Error> {
+        let mut edit = self.edit.clone();
+        edit.delivery_mut().require_pull_request(self.merge);
+        let waves = self.waves();
+        let is_parted = waves != Waves::None || self.shard.is_some();
+        if is_parted && matches!(edit, ShipEdit::Return(_)) {
+            return Err(usage("what is returned goes as one: leave --wave, --waves and --shard out"));
+        }
+        if is_parted && self.then_revert.is_some() {
+            return Err(usage("--then-revert names one change, and waves are several"));
+        }
+        Ok(ShipRequest {
+            what: edit.to_what(context)?,
+            waves,
+            shard: self.shard,
+            wait: (!self.no_wait).then(|| self.wait.to_options()),
+            takes_back: self.auto_revert,
+            then_revert: self.then_revert.as_deref().map(named).transpose()?,
+            again: self.again,
+            allow_findings: self.allow_findings,
+            from_inside: self.from_inside,
+            wants_markdown: output == OutputFormat::Markdown,
+        })
+    }
+
+    fn waves(&self) -> Waves {
+        let patterns = |wave: &String| wave.split(',').map(OsString::from).collect();
+        match (&self.waves, self.wave.as_slice()) {
+            (Some(name), _) => Waves::Named(name.clone()),
+            (None, []) => Waves::None,
+            (None, waves) => Waves::Typed(waves.iter().map(patterns).collect()),
+        }
+    }
+
+    /// Whether `--timeout` is that of the edit and not the longest time to wait.
+    pub(super) fn owns_timeout(&self) -> bool {
+        matches!(&self.edit, ShipEdit::Set(args) if args.name() == "set drain")
+    }
+
+    /// The options of delivery.
+    pub(super) fn delivery(&self) -> &DeliveryArgs {
+        match &self.edit {
+            ShipEdit::Pin(args) => &args.delivery,
+            ShipEdit::Set(args) => args.delivery(),
+            ShipEdit::Restart(args) => &args.edit.delivery,
+            ShipEdit::Promote(args) => &args.delivery,
+            ShipEdit::Bump(args) => &args.delivery,
+            ShipEdit::Apply(args) => &args.edit.delivery,
+            ShipEdit::Revert(args) => &args.delivery,
+            ShipEdit::Return(args) => &args.delivery,
+        }
+    }
+}
+
+/// A name by which a change is returned.
+fn named(text: &str) -> Result<String, Error> {
+    match is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err(usage(format!(
+            "`{text}` is no name: letters, digits, `-`, `_` and `.`, at most 60 and a letter or digit first"
+        ))),
+    }
+}

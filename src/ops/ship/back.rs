@@ -1,0 +1,146 @@
+//! The change that takes another one back: the files as they were, or, where others have edited them since, its own fields alone.
+
+use super::leg::{Landing, Leg};
+use crate::change::{Change, Part, Restored, RevertTarget, SetFields};
+use crate::discover::{Located, shown_directory};
+use crate::error::{Error, codes};
+use crate::git::ObjectId;
+use crate::kustomize::{ResourceId, ResourceName, shown_name};
+use crate::ops::deliver::{Delivery, Survey};
+use crate::ops::revert::nothing_restored;
+use crate::ops::version::Version;
+use crate::ship::ShipRecord;
+use crate::verify::{ObjectDiff, compare_objects};
+
+/// What takes `leg`'s change back, which landed there.
+///
+/// # Errors
+/// Where history does not go back so far, or the objects that came and went with the change cannot be told from those of others.
+pub(super) fn change_back(leg: &Leg<'_>, landing: Landing) -> Result<Change, Error> {
+    change_back_of(leg, landing, leg.change.command())
+}
+
+/// As [`change_back`], where all that is known of the change is the command that made it.
+///
+/// # Errors
+/// As [`change_back`].
+pub(super) fn change_back_of(
+    leg: &Leg<'_>,
+    landing: Landing,
+    command: &str,
+) -> Result<Change, Error> {
+    let before = landing.before.ok_or_else(|| no_past(landing.commit))?;
+    let survey = Survey::open(leg.context, leg.overlays, leg.change, &leg.delivery)?;
+    let tip = survey.tip()?;
+    let is_touched = is_touched_since(&survey, landing.commit, tip)?;
+    let restored = match command {
+        _ if !is_touched => Restored::Files,
+        "pin" => Restored::Pins,
+        _ => return fields_back(&survey, landing.commit, before),
+    };
+    let target = |located: &Located| RevertTarget {
+        directory: located.directory.clone(),
+        commit: before.to_string(),
+    };
+    let targets = survey.located.iter().map(target).collect();
+    Ok(Change::Revert(crate::change::Revert { targets, ..nothing_restored(restored) }))
+}
+
+/// Nobody knows what was before.
+pub(super) fn no_past(commit: ObjectId) -> Error {
+    let message =
+        format!("the history of this clone does not say what was before {}", commit.short());
+    Error::new(codes::SHALLOW_CLONE, message).hint("fetch more of it: git fetch --unshallow")
+}
+
+/// What the commit back remembers: that `change` failed as `landed`, or, where that was a return, that it is open again.
+pub(super) fn record_back(
+    there: Option<&ShipRecord>,
+    change: String,
+    landed: ObjectId,
+) -> ShipRecord {
+    match there {
+        Some(ShipRecord::Returns { name, .. }) => {
+            ShipRecord::Makes { change, then_revert: Some(name.clone()) }
+        }
+        _ => ShipRecord::TakesBack { change, commit: landed.to_string() },
+    }
+}
+
+/// How the change back is delivered: like the change, under a name and a text of its own.
+pub(super) fn delivery_back(there: &Delivery, record: &ShipRecord) -> Delivery {
+    let mut back = Delivery {
+        branch: None,
+        message: None,
+        trailers: vec![record.to_trailer()],
+        ..there.clone()
+    };
+    if let Some(wanted) = &mut back.pull_request {
+        wanted.title = None;
+        wanted.is_draft = false;
+    }
+    back
+}
+
+/// Whether commits after the landing changed files of the overlays.
+fn is_touched_since(
+    survey: &Survey<'_>,
+    landed: ObjectId,
+    tip: ObjectId,
+) -> Result<bool, Error> {
+    let changed = survey.repository.changed_files(landed, tip)?;
+    Ok(survey.located.iter().any(|located| {
+        let below = format!("{}/", located.directory);
+        located.directory.is_empty() && !changed.is_empty()
+            || changed.iter().any(|path| path.starts_with(&below))
+    }))
+}
+
+/// The fields that the change moved, with the values of before.
+fn fields_back(
+    survey: &Survey<'_>,
+    landed: ObjectId,
+    before: ObjectId,
+) -> Result<Change, Error> {
+    let mut parts = Vec::new();
+    for located in &survey.located {
+        let directory = &located.directory;
+        let build = |commit: ObjectId| -> Result<_, Error> {
+            let files = survey.repository.files_of(commit)?;
+            let context = survey.context.with_own_remotes();
+            Ok(Version::new(&context, &files).build(directory)?.rendered.resources)
+        };
+        let moved = compare_objects(&build(landed)?, &build(before)?);
+        parts.extend(parts_of(&moved, &shown_directory(directory), &landed.short())?);
+    }
+    Ok(Change::Several(parts))
+}
+
+/// One part for each object.
+fn parts_of(moved: &ObjectDiff, overlay: &str, landed: &str) -> Result<Vec<Part>, Error> {
+    if let Some(id) = moved.added.iter().chain(&moved.removed).next() {
+        let message = format!(
+            "{overlay} was edited since {landed}, and {} came or went with it, which only its files bring back",
+            shown_name(id)
+        );
+        return Err(Error::new(codes::NOT_EDITABLE, message)
+            .hint("`overlay revert --to` takes the later edits back too"));
+    }
+    let part = |changed: &crate::verify::ChangedObject| {
+        let fields = changed.fields.iter();
+        let fields = fields.map(|field| (field.path.to_string(), field.after.clone())).collect();
+        Part {
+            overlays: vec![overlay.to_owned()],
+            change: Change::SetFields(SetFields { name: name_of(&changed.resource), fields }),
+            file: landed.to_owned(),
+            line: 1,
+            column: 1,
+        }
+    };
+    Ok(moved.changed.iter().map(part).collect())
+}
+
+fn name_of(id: &ResourceId) -> ResourceName {
+    let group = Some(id.group()).filter(|group| !group.is_empty()).map(str::to_owned);
+    ResourceName { kind: Some(id.kind.to_string()), group, name: id.name.to_string() }
+}

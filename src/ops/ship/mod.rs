@@ -1,0 +1,160 @@
+//! `overlay ship`: an edit, its pull request, the merge, the wait for Argo CD and what is looked at afterwards, as one command
+//! that goes on where it stopped, and back where it has to.
+//!
+//! Nothing is kept here or there: what has been done is read from the base branch, which holds the change or not by what it
+//! renders, from the branch and the marker of the pull request, and from the trailers of commits.
+
+mod back;
+mod fleet;
+mod leg;
+mod preflight;
+mod returning;
+mod voyage;
+
+use std::ffi::OsString;
+
+use super::Context;
+use super::deliver::Delivery;
+use super::edit::EditRequest;
+use super::wait::WaitOptions;
+use crate::error::{Error, codes};
+use crate::report::Report;
+use crate::report::ship::{ShipReport, WaveReport};
+use crate::ship::{Place, Policy, Shard, inside_of};
+
+pub use returning::ReturnRequest;
+
+/// What the user asks of `overlay ship`.
+#[derive(Clone, Debug)]
+pub struct ShipRequest {
+    /// What is shipped.
+    pub what: What,
+    /// `--wave`, or the order that `--waves` names.
+    pub waves: Waves,
+    /// `--shard`.
+    pub shard: Option<Shard>,
+    /// How Argo CD is waited for; `None` for `--no-wait`.
+    pub wait: Option<WaitOptions>,
+    /// `--auto-revert`.
+    pub takes_back: bool,
+    /// `--then-revert`: the name by which the change is returned later.
+    pub then_revert: Option<String>,
+    /// `--again`: a change that was taken back is shipped again.
+    pub again: bool,
+    /// `--allow-findings`: findings of `check` that the change brings are no reason to refuse it.
+    pub allow_findings: bool,
+    /// `--from-inside`.
+    pub from_inside: bool,
+    /// Whether the report is wanted as Markdown.
+    pub wants_markdown: bool,
+}
+
+/// What is shipped.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// An edit, whose delivery asks for a pull request.
+    Edit(EditRequest),
+    /// The second half of a change that was shipped by a name.
+    Return(ReturnRequest),
+}
+
+/// The order in which overlays go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Waves {
+    /// All at once.
+    #[default]
+    None,
+    /// Patterns as typed, for each wave.
+    Typed(Vec<Vec<OsString>>),
+    /// The name of an order in `.overlay.yaml`.
+    Named(String),
+}
+
+/// Ships.
+///
+/// # Errors
+/// Where it cannot begin. How each wave ended, well or not, is in the report.
+pub fn run(context: &Context, request: &ShipRequest) -> Result<Report, Error> {
+    if !request.from_inside {
+        refuse_inside(context, request)?;
+    }
+    let returning;
+    let (edit, record) = match &request.what {
+        What::Edit(edit) => (edit, None),
+        What::Return(wanted) => match returning::find(context, wanted)? {
+            returning::Found::Open { edit, record } => {
+                returning = edit;
+                (&returning, Some(record))
+            }
+            returning::Found::Returned { commit } => {
+                return Ok(ShipReport::returned(&wanted.name, &commit));
+            }
+        },
+    };
+    if edit.no_proof {
+        context.go_on_unproven();
+    }
+    let delivery = delivery_of(edit)?;
+    let fleet = fleet::Fleet::open(context, request, edit)?;
+    let policy = Policy {
+        is_trial: edit.dry_run,
+        waits: request.wait.is_some(),
+        verifies: false,
+        probes: false,
+        takes_back: request.takes_back,
+    };
+    let mut waves: Vec<WaveReport> = Vec::new();
+    for wave in &fleet.waves {
+        let stopped = waves.iter().any(|earlier| !earlier.is_good());
+        if stopped || wave.own.is_empty() {
+            waves.push(WaveReport::left_out(&wave.own, stopped));
+            continue;
+        }
+        let edit = EditRequest { overlays: fleet.typed(&wave.own), ..edit.clone() };
+        let shipping = voyage::Shipping {
+            context,
+            request,
+            policy,
+            delivery,
+            record: record.as_ref(),
+            earlier: fleet.typed(&wave.earlier_of_others),
+        };
+        waves.push(shipping.ship(&edit, &wave.own));
+    }
+    let report = ShipReport { command: edit.change.command(), is_trial: edit.dry_run, waves };
+    Ok(report.into_report(request.wants_markdown))
+}
+
+fn delivery_of(edit: &EditRequest) -> Result<&Delivery, Error> {
+    let delivery = edit.delivery.as_ref().filter(|delivery| delivery.pull_request.is_some());
+    delivery.ok_or_else(|| Error::new(codes::USAGE, "what is shipped goes by a pull request"))
+}
+
+/// A roll of the cluster would end the command half way, where it runs in that cluster.
+fn refuse_inside(context: &Context, request: &ShipRequest) -> Result<(), Error> {
+    let Some(wait) = &request.wait else { return Ok(()) };
+    let servers = wait.access.servers(context);
+    let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
+    match inside_of(&place(context), &servers) {
+        None => Ok(()),
+        Some(server) => Err(inside(server)),
+    }
+}
+
+/// Where the environment says that the program runs.
+fn place(context: &Context) -> Place {
+    let text = |name: &str| context.environment.variable(name)?.to_str().map(str::to_owned);
+    Place {
+        api_host: text("KUBERNETES_SERVICE_HOST"),
+        api_port: text("KUBERNETES_SERVICE_PORT"),
+    }
+}
+
+fn inside(server: &str) -> Error {
+    let server = if server.is_empty() { "the cluster of this pod" } else { server };
+    let message = format!(
+        "this runs in the cluster that it would change ({server}), and may be ended by its own roll"
+    );
+    Error::new(codes::INSIDE_CLUSTER, message)
+        .hint("run it outside, such as in CI; --from-inside does it all the same")
+}

@@ -1,0 +1,154 @@
+//! The second half of "raise, wait, return": found by the name that the first half's commit carries.
+
+use std::ffi::OsString;
+
+use super::back;
+use super::leg::{Landing, Leg};
+use crate::change::Change;
+use crate::error::{Error, codes};
+use crate::git::{Commit, ObjectId, Repository, parse_records};
+use crate::ops::Context;
+use crate::ops::deliver::{Delivery, Survey};
+use crate::ops::edit::EditRequest;
+use crate::ship::{RECORD_KEY, ShipRecord};
+
+/// How many commits with a record are looked back.
+const MOST_RECORDS: usize = 500;
+
+/// What the user asks of `overlay ship return`.
+#[derive(Clone, Debug)]
+pub struct ReturnRequest {
+    /// The name that the change was shipped by.
+    pub name: String,
+    /// `--of`: the commit of the first half, where its merge has dropped the trailer.
+    pub of: Option<String>,
+    /// `--dry-run`.
+    pub dry_run: bool,
+    /// How the change back is delivered; it asks for a pull request.
+    pub delivery: Delivery,
+}
+
+/// What is there to return.
+pub(super) enum Found {
+    /// This is.
+    Open {
+        /// The change back.
+        edit: EditRequest,
+        /// What its commit remembers.
+        record: ShipRecord,
+    },
+    /// It was returned by this commit.
+    Returned {
+        /// That.
+        commit: String,
+    },
+}
+
+/// Finds the newest change of that name, and what takes it back.
+///
+/// # Errors
+/// Where the base branch has none.
+pub(super) fn find(context: &Context, wanted: &ReturnRequest) -> Result<Found, Error> {
+    // The change is not known yet; where it goes is.
+    let nothing = Change::Several(Vec::new());
+    let survey = Survey::of_branch(context, &nothing, &wanted.delivery)?;
+    let tip = survey.tip()?;
+    let repository = &survey.repository;
+    let first = match &wanted.of {
+        Some(revision) => named(repository, revision)?,
+        None => match newest(repository, tip, &wanted.name)? {
+            Some((commit, ShipRecord::Returns { .. })) => {
+                return Ok(Found::Returned { commit: commit.id.to_string() });
+            }
+            Some((commit, _)) => commit,
+            None => return Err(unknown(&wanted.name, survey.base())),
+        },
+    };
+    let overlays = overlays_of(&survey, &first)?;
+    let landed = repository.landing_of(first.id, tip)?.unwrap_or(first.id);
+    let before = repository.commit(landed)?.parents.first().copied();
+    let landing = Landing { commit: landed, before };
+    let original = original_command(&first);
+    let delivery = wanted.delivery.clone();
+    let change = {
+        let leg = Leg { context, overlays: &overlays, change: &nothing, delivery: delivery.clone() };
+        back::change_back_of(&leg, landing, original.as_deref().unwrap_or_default())?
+    };
+    let record = ShipRecord::Returns { name: wanted.name.clone(), commit: landed.to_string() };
+    let edit = EditRequest {
+        overlays,
+        change,
+        dry_run: wanted.dry_run,
+        no_proof: false,
+        delivery: Some(delivery),
+    };
+    Ok(Found::Open { edit, record })
+}
+
+/// A name stands for one change at a time, which is returned before it stands for another.
+///
+/// # Errors
+/// Where the base branch, at `tip`, holds one of that name.
+pub(super) fn require_free(
+    repository: &Repository,
+    tip: ObjectId,
+    name: &str,
+) -> Result<(), Error> {
+    match newest(repository, tip, name)? {
+        Some((commit, ShipRecord::Makes { .. })) => {
+            let message = format!("`{name}` stands for {}, which is not returned", commit.id.short());
+            Err(Error::new(codes::NAME_IN_USE, message)
+                .hint(format!("`overlay ship return {name}` returns it; or take another name")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The newest commit that speaks of the name.
+fn newest(
+    repository: &Repository,
+    tip: ObjectId,
+    name: &str,
+) -> Result<Option<(Commit, ShipRecord)>, Error> {
+    for commit in repository.commits_saying(tip, &format!("{RECORD_KEY}:"), MOST_RECORDS)? {
+        let speaks = |record: &ShipRecord| match record {
+            ShipRecord::Makes { then_revert, .. } => then_revert.as_deref() == Some(name),
+            ShipRecord::Returns { name: other, .. } => other == name,
+            ShipRecord::TakesBack { .. } => false,
+        };
+        if let Some(record) = ShipRecord::find_in(&commit.message).into_iter().find(speaks) {
+            return Ok(Some((commit, record)));
+        }
+    }
+    Ok(None)
+}
+
+fn named(repository: &Repository, revision: &str) -> Result<Commit, Error> {
+    Ok(repository.commit(repository.resolve(revision)?)?)
+}
+
+fn unknown(name: &str, base: &str) -> Error {
+    let message = format!("no commit of {base} was shipped with --then-revert {name}");
+    Error::new(codes::NOTHING_TO_RETURN, message)
+        .hint("--of COMMIT names it, where its merge has dropped what the commit said")
+}
+
+/// The overlays that the first half changed, as its record has them.
+fn overlays_of(survey: &Survey<'_>, first: &Commit) -> Result<Vec<OsString>, Error> {
+    let records = parse_records(&first.message);
+    let paths = records.iter().filter_map(|record| record.data["overlays"].as_array()).flatten();
+    let paths: Vec<OsString> =
+        paths.filter_map(|path| Some(survey.root().join(path.as_str()?).into_os_string())).collect();
+    if paths.is_empty() {
+        let message = format!("{} does not say which overlays it changed", first.id.short());
+        return Err(Error::new(codes::NOTHING_TO_RETURN, message)
+            .hint("`overlay revert OVERLAY --to COMMIT` goes back without that"));
+    }
+    Ok(paths)
+}
+
+/// The words of the command that made the first half.
+fn original_command(first: &Commit) -> Option<String> {
+    let record = parse_records(&first.message).into_iter().next()?;
+    record.data["command"].as_str().map(str::to_owned)
+}
