@@ -125,7 +125,9 @@ impl ShipEdit {
             Self::Pin(args) => args.to_request(context)?.to_edit(context)?,
             Self::Set(args) => args.to_request()?,
             Self::Restart(args) if !args.has_time() => {
-                return Err(usage("a restart that is shipped needs --at TIME: run again, the command has to mean the same restart"));
+                return Err(usage(
+                    "a restart that is shipped needs --at TIME: run again, the command has to mean the same restart",
+                ));
             }
             Self::Restart(args) => args.to_request()?,
             Self::Promote(args) => ops::promote::to_edit(context, &args.to_request()?)?,
@@ -161,7 +163,9 @@ impl ShipArgs {
         let waves = self.waves();
         let is_parted = waves != Waves::None || self.shard.is_some();
         if is_parted && matches!(edit, ShipEdit::Return(_)) {
-            return Err(usage("what is returned goes as one: leave --wave, --waves and --shard out"));
+            return Err(usage(
+                "what is returned goes as one: leave --wave, --waves and --shard out",
+            ));
         }
         if is_parted && self.then_revert.is_some() {
             return Err(usage("--then-revert names one change, and waves are several"));

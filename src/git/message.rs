@@ -108,8 +108,12 @@ mod tests {
 
     #[test]
     fn trailers_of_the_user_share_the_block() {
-        let message =
-            compose("Pin web\n\nRefs: #3", &[ChangeRecord::new(json!(1))], &["Key: x".to_owned()], Some("A <a@b>"));
+        let message = compose(
+            "Pin web\n\nRefs: #3",
+            &[ChangeRecord::new(json!(1))],
+            &["Key: x".to_owned()],
+            Some("A <a@b>"),
+        );
         assert_eq!(
             message,
             "Pin web\n\nRefs: #3\nOverlay-Change: v1 1\nKey: x\nSigned-off-by: A <a@b>\n"

@@ -120,9 +120,10 @@ impl WaveReport {
         let step = self.failure()?;
         let found = step.error.as_ref()?;
         let message = format!("{}: {}", step.step.word(), found.message());
-        let error = found.location().into_iter().fold(Error::new(found.code(), message), |e, at| {
-            e.at(at.clone())
-        });
+        let error = found
+            .location()
+            .into_iter()
+            .fold(Error::new(found.code(), message), |e, at| e.at(at.clone()));
         let error = found.causes().iter().fold(error, |error, cause| error.cause(cause));
         let error = found.hints().iter().fold(error, |error, hint| error.hint(hint));
         Some(match (self.verdict, &self.way_back) {
@@ -194,8 +195,11 @@ impl ShipReport {
     fn to_text(&self) -> Text {
         let mut text = Text::default();
         for wave in &self.waves {
-            let places =
-                if wave.overlays.is_empty() { "no overlay".into() } else { wave.overlays.join(", ") };
+            let places = if wave.overlays.is_empty() {
+                "no overlay".into()
+            } else {
+                wave.overlays.join(", ")
+            };
             text.push(Style::Heading, places).line(format!(": {}", wave.words()));
             for step in &wave.steps {
                 let style = match step.ending {
@@ -204,7 +208,12 @@ impl ShipReport {
                     _ => Style::Plain,
                 };
                 text.push(Style::Plain, "  ").push(style, format!("{:<19}", step.step.word()));
-                text.line(format!(" {:<7} {:>7} {}", word(step.ending), shown(step.took), step.summary));
+                text.line(format!(
+                    " {:<7} {:>7} {}",
+                    word(step.ending),
+                    shown(step.took),
+                    step.summary
+                ));
             }
         }
         text

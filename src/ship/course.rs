@@ -245,8 +245,7 @@ mod tests {
     #[test]
     fn a_way_back_that_fails_is_told_and_not_taken_back_itself() {
         for back in Step::BACK {
-            let (steps, last) =
-                way(ALL, &[(Step::Verify, Blame::Change), (back, Blame::Change)]);
+            let (steps, last) = way(ALL, &[(Step::Verify, Blame::Change), (back, Blame::Change)]);
             assert_eq!(steps.last(), Some(&back));
             assert_eq!(last, Verdict::StuckGoingBack(Step::Verify, back));
         }
@@ -265,7 +264,8 @@ mod tests {
         for code in ["argocd-unreachable", "superseded", "degraded-before"] {
             assert_eq!(blame(code), Blame::Elsewhere, "{code}");
         }
-        for code in ["degraded", "sync-failed", "not-healthy", "verify-failed", "comparison-failed"] {
+        for code in ["degraded", "sync-failed", "not-healthy", "verify-failed", "comparison-failed"]
+        {
             assert_eq!(blame(code), Blame::Change, "{code}");
         }
     }

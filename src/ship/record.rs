@@ -54,7 +54,8 @@ impl ShipRecord {
     pub fn find_in(message: &str) -> Vec<Self> {
         let message = message.trim_end();
         let block = message.rsplit_once("\n\n").map_or("", |(_, last)| last);
-        let values = block.lines().filter_map(|line| line.strip_prefix(RECORD_KEY)?.strip_prefix(':'));
+        let values =
+            block.lines().filter_map(|line| line.strip_prefix(RECORD_KEY)?.strip_prefix(':'));
         values.filter_map(|value| Self::parse(value.trim())).collect()
     }
 

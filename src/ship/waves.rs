@@ -110,7 +110,10 @@ mod tests {
     fn waves_take_what_the_edit_concerns() {
         let waves = [list(&["dev", "lab"]), list(&["stage-b", "stage-a"]), list(&["prod"])];
         let divided = divide(&waves, &list(&["prod", "stage-b", "stage-a", "dev"]));
-        assert_eq!(divided, Ok(vec![list(&["dev"]), list(&["stage-a", "stage-b"]), list(&["prod"])]));
+        assert_eq!(
+            divided,
+            Ok(vec![list(&["dev"]), list(&["stage-a", "stage-b"]), list(&["prod"])])
+        );
         assert_eq!(divide(&[], &list(&["b", "a"])), Ok(vec![list(&["a", "b"])]));
     }
 

@@ -61,6 +61,8 @@ mod render;
 mod revert;
 mod schemas;
 mod sequences;
+#[cfg(all(feature = "forge", feature = "argocd"))]
+mod ship;
 #[cfg(feature = "argocd")]
 mod simulator;
 mod stories;

@@ -83,11 +83,7 @@ pub(super) fn delivery_back(there: &Delivery, record: &ShipRecord) -> Delivery {
 }
 
 /// Whether commits after the landing changed files of the overlays.
-fn is_touched_since(
-    survey: &Survey<'_>,
-    landed: ObjectId,
-    tip: ObjectId,
-) -> Result<bool, Error> {
+fn is_touched_since(survey: &Survey<'_>, landed: ObjectId, tip: ObjectId) -> Result<bool, Error> {
     let changed = survey.repository.changed_files(landed, tip)?;
     Ok(survey.located.iter().any(|located| {
         let below = format!("{}/", located.directory);
@@ -97,11 +93,7 @@ fn is_touched_since(
 }
 
 /// The fields that the change moved, with the values of before.
-fn fields_back(
-    survey: &Survey<'_>,
-    landed: ObjectId,
-    before: ObjectId,
-) -> Result<Change, Error> {
+fn fields_back(survey: &Survey<'_>, landed: ObjectId, before: ObjectId) -> Result<Change, Error> {
     let mut parts = Vec::new();
     for located in &survey.located {
         let directory = &located.directory;

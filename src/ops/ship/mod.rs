@@ -144,10 +144,7 @@ fn refuse_inside(context: &Context, request: &ShipRequest) -> Result<(), Error> 
 /// Where the environment says that the program runs.
 fn place(context: &Context) -> Place {
     let text = |name: &str| context.environment.variable(name)?.to_str().map(str::to_owned);
-    Place {
-        api_host: text("KUBERNETES_SERVICE_HOST"),
-        api_port: text("KUBERNETES_SERVICE_PORT"),
-    }
+    Place { api_host: text("KUBERNETES_SERVICE_HOST"), api_port: text("KUBERNETES_SERVICE_PORT") }
 }
 
 fn inside(server: &str) -> Error {

@@ -60,18 +60,18 @@ pub(super) fn refuse_findings(overlays: &[OverlayReport]) -> Result<(), Error> {
         more => format!(" (and {more} more)"),
     };
     let message = format!("{}: it brings {}: {}{more}", overlay.path, finding.id, finding.message);
-    Err(Error::new(codes::BRINGS_FINDINGS, message)
-        .hint(format!("`overlay explain {}` says more; --allow-findings ships it all the same", finding.id)))
+    Err(Error::new(codes::BRINGS_FINDINGS, message).hint(format!(
+        "`overlay explain {}` says more; --allow-findings ships it all the same",
+        finding.id
+    )))
 }
 
 /// The Applications that will be waited for; none of them states itself what the edit changes, which would win over git.
-pub(super) fn require_deployers(
-    deployers: &[Deployer],
-    change: &Change,
-) -> Result<String, Error> {
+pub(super) fn require_deployers(deployers: &[Deployer], change: &Change) -> Result<String, Error> {
     let field = overriding_field(change);
     for deployer in deployers {
-        let Some(field) = field.filter(|field| deployer.overrides.iter().any(|o| o == field)) else {
+        let Some(field) = field.filter(|field| deployer.overrides.iter().any(|o| o == field))
+        else {
             continue;
         };
         let message = format!(

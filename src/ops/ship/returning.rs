@@ -71,7 +71,8 @@ pub(super) fn find(context: &Context, wanted: &ReturnRequest) -> Result<Found, E
     let original = original_command(&first);
     let delivery = wanted.delivery.clone();
     let change = {
-        let leg = Leg { context, overlays: &overlays, change: &nothing, delivery: delivery.clone() };
+        let leg =
+            Leg { context, overlays: &overlays, change: &nothing, delivery: delivery.clone() };
         back::change_back_of(&leg, landing, original.as_deref().unwrap_or_default())?
     };
     let record = ShipRecord::Returns { name: wanted.name.clone(), commit: landed.to_string() };
@@ -96,7 +97,8 @@ pub(super) fn require_free(
 ) -> Result<(), Error> {
     match newest(repository, tip, name)? {
         Some((commit, ShipRecord::Makes { .. })) => {
-            let message = format!("`{name}` stands for {}, which is not returned", commit.id.short());
+            let message =
+                format!("`{name}` stands for {}, which is not returned", commit.id.short());
             Err(Error::new(codes::NAME_IN_USE, message)
                 .hint(format!("`overlay ship return {name}` returns it; or take another name")))
         }
@@ -137,8 +139,9 @@ fn unknown(name: &str, base: &str) -> Error {
 fn overlays_of(survey: &Survey<'_>, first: &Commit) -> Result<Vec<OsString>, Error> {
     let records = parse_records(&first.message);
     let paths = records.iter().filter_map(|record| record.data["overlays"].as_array()).flatten();
-    let paths: Vec<OsString> =
-        paths.filter_map(|path| Some(survey.root().join(path.as_str()?).into_os_string())).collect();
+    let paths: Vec<OsString> = paths
+        .filter_map(|path| Some(survey.root().join(path.as_str()?).into_os_string()))
+        .collect();
     if paths.is_empty() {
         let message = format!("{} does not say which overlays it changed", first.id.short());
         return Err(Error::new(codes::NOTHING_TO_RETURN, message)

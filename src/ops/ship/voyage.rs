@@ -161,10 +161,8 @@ impl<'a> Voyage<'a> {
 
     fn leg(&self) -> Leg<'_> {
         let trailer = self.found.as_ref().map(|found| found.trailer.clone());
-        let delivery = Delivery {
-            trailers: trailer.into_iter().collect(),
-            ..self.shipping.delivery.clone()
-        };
+        let delivery =
+            Delivery { trailers: trailer.into_iter().collect(), ..self.shipping.delivery.clone() };
         let (overlays, change) = (&self.edit.overlays[..], &self.edit.change);
         Leg { context: self.context(), overlays, change, delivery }
     }
@@ -213,7 +211,8 @@ impl<'a> Voyage<'a> {
         }
         let base = survey.base().to_owned();
         self.found = Some(Found { base, proven, trailer });
-        let summary = if told.is_empty() { "nothing stands against it".into() } else { told.join("; ") };
+        let summary =
+            if told.is_empty() { "nothing stands against it".into() } else { told.join("; ") };
         Ok(Done::new(Ending::Held, summary, Json::Null))
     }
 
@@ -230,7 +229,8 @@ impl<'a> Voyage<'a> {
                 return self.wait_for(&shipping.earlier, landing.commit).map(drop);
             }
             if deadline.is_over() {
-                let message = "overlays of earlier waves that others ship do not hold the change yet";
+                let message =
+                    "overlays of earlier waves that others ship do not hold the change yet";
                 return Err(Error::new(codes::WAVE_INCOMPLETE, message).into());
             }
             clock::sleep(preflight::PAUSE.min(deadline.remaining()));

@@ -74,7 +74,7 @@ impl<'a> Setting<'a> {
     /// # Errors
     /// As [`Setting::find`].
     pub(super) fn deployers(&self) -> Result<Vec<Deployer>, Error> {
-        let deployers = self.listed()?.into_iter().map(|(found, _)| Deployer {
+        let deployers = self.listed()?.into_iter().map(|found| Deployer {
             application: reference(&found).to_string(),
             overrides: overrides(&found).flatten().map(str::to_owned).collect(),
         });
@@ -83,28 +83,26 @@ impl<'a> Setting<'a> {
 
     fn find_by_overlay(&self) -> Result<Vec<Target<'a>>, Error> {
         let listed = self.listed()?;
-        let target = |(found, _): (Application, _)| {
-            self.target(reference(&found), &found, Role::Named)
-        };
-        Ok(listed.into_iter().map(target).collect())
+        let target = |found: &Arc<Application>| self.target(reference(found), found, Role::Named);
+        Ok(listed.iter().map(target).collect())
     }
 
-    /// The Applications that deploy the overlays named, each with those it deploys.
-    fn listed(&self) -> Result<Vec<(Application, Vec<String>)>, Error> {
+    /// The Applications that deploy the overlays named.
+    fn listed(&self) -> Result<Vec<Arc<Application>>, Error> {
         let here = ApplicationRef::default();
         let all = self.argocd.applications().map_err(|error| trouble(&here, error))?;
         let looked_at = all.len();
         let mut listed = Vec::new();
-        let mut deployed: BTreeSet<String> = BTreeSet::new();
+        let mut deployed: BTreeSet<&str> = BTreeSet::new();
         for found in all {
             let paths = self.overlays.iter().filter(|path| self.deploys(&found, path));
-            let paths: Vec<String> = paths.cloned().collect();
+            let paths: Vec<&str> = paths.map(String::as_str).collect();
             if !paths.is_empty() {
-                deployed.extend(paths.clone());
-                listed.push((found, paths));
+                deployed.extend(paths);
+                listed.push(found);
             }
         }
-        match self.overlays.iter().find(|path| !deployed.contains(*path)) {
+        match self.overlays.iter().find(|path| !deployed.contains(path.as_str())) {
             Some(path) => Err(self.undeployed(path, looked_at)),
             None => Ok(listed),
         }

@@ -21,42 +21,42 @@ use serde_json::Value as Json;
 use crate::support::git_lab::Lab;
 use crate::support::github::{GitHub, TOKEN};
 
-const PROD: &str = "overlays/prod/kustomization.yaml";
-const REPOSITORY: &str = "ops/deploy";
+pub(crate) const PROD: &str = "overlays/prod/kustomization.yaml";
+pub(crate) const REPOSITORY: &str = "ops/deploy";
 
 /// A digest of one repeated digit.
-fn digest(digit: char) -> String {
+pub(crate) fn digest(digit: char) -> String {
     format!("sha256:{}", digit.to_string().repeat(64))
 }
 
-fn pin(image: &str, digit: char) -> String {
+pub(crate) fn pin(image: &str, digit: char) -> String {
     format!("{image}={}", digest(digit))
 }
 
 /// A forge with one repository, and a clone of it.
-struct Stage {
-    lab: Lab,
-    github: GitHub,
+pub(crate) struct Stage {
+    pub(crate) lab: Lab,
+    pub(crate) github: GitHub,
 }
 
 /// What a run of the program left.
-struct Ran {
-    status: i32,
-    json: Json,
-    text: String,
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) json: Json,
+    pub(crate) text: String,
 }
 
 impl Ran {
-    fn ok(self) -> Self {
+    pub(crate) fn ok(self) -> Self {
         assert_eq!(self.status, 0, "{}", self.text);
         self
     }
 
-    fn changed(&self) -> bool {
+    pub(crate) fn changed(&self) -> bool {
         self.json["changed"].as_bool().unwrap()
     }
 
-    fn code(&self) -> &str {
+    pub(crate) fn code(&self) -> &str {
         self.json["error"]["code"].as_str().unwrap_or_default()
     }
 
@@ -83,7 +83,7 @@ impl Ran {
 
 impl Stage {
     /// `ops/deploy` with images `shop/app0` … pinned to ones in `overlays/prod`.
-    fn new(images: usize) -> Self {
+    pub(crate) fn new(images: usize) -> Self {
         let lab = Lab::new();
         lab.overlays("plain", &[]);
         let mut entries = String::from("resources: [../../base]\nimages:\n");
@@ -102,7 +102,7 @@ impl Stage {
     }
 
     /// A forge for what is committed in `plain`.
-    fn of(lab: Lab) -> Self {
+    pub(crate) fn of(lab: Lab) -> Self {
         std::fs::create_dir_all(lab.path("hub/ops")).unwrap();
         lab.bare("plain", "hub/ops/deploy.git");
         lab.git("hub/ops/deploy.git", &["config", "http.receivepack", "true"]);
@@ -112,11 +112,11 @@ impl Stage {
         Self { lab, github }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         self.command_in("clone", args)
     }
 
-    fn command_in(&self, dir: &str, args: &[&str]) -> Command {
+    pub(crate) fn command_in(&self, dir: &str, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_overlay"));
         command.args(args).args(["-o", "json"]).current_dir(self.lab.path(dir));
         command.env_clear().envs(self.lab.environment());
@@ -130,7 +130,7 @@ impl Stage {
     }
 
     /// No token is in what was printed, and every request and answer was as GitHub describes it.
-    fn finish(&self, output: Output) -> Ran {
+    pub(crate) fn finish(&self, output: Output) -> Ran {
         let text = format!(
             "{}{}",
             String::from_utf8_lossy(&output.stdout),
@@ -150,17 +150,17 @@ impl Stage {
     }
 
     /// The commit that a branch of the forge is at.
-    fn at(&self, branch: &str) -> Option<String> {
+    pub(crate) fn at(&self, branch: &str) -> Option<String> {
         self.github.hub(|hub| hub.branch(REPOSITORY, branch))
     }
 
     /// Git in the forge's repository.
-    fn git(&self, args: &[&str]) -> String {
+    pub(crate) fn git(&self, args: &[&str]) -> String {
         self.lab.git("hub/ops/deploy.git", args)
     }
 
     /// A person's commit on a branch of the forge, which adds a line to a file.
-    fn person(&self, branch: &str, file: &str, line: &str) -> String {
+    pub(crate) fn person(&self, branch: &str, file: &str, line: &str) -> String {
         let shown = self
             .lab
             .try_git(&self.lab.path("hub/ops/deploy.git"), &["show", &format!("{branch}:{file}")]);
