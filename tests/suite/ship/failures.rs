@@ -14,7 +14,7 @@ fn what_preflight_finds_stops_everything() {
     let harbor = Harbor::new();
     let tip = harbor.tip();
     let lacks = Mood { lacks: Some("overlays/prod".into()), ..Mood::default() };
-    let overrides = Mood { overrides: Some("shop/app0:v9"), ..Mood::default() };
+    let overrides = Mood { overrides: Some("shop/web:v9"), ..Mood::default() };
     let down = Mood { is_down: true, ..Mood::default() };
     for (mood, status, code) in [
         (lacks, 4, "no-such-application"),
@@ -48,7 +48,7 @@ fn a_hold_of_the_base_branch_is_found_by_preflight() {
 fn inside_of_its_own_cluster_nothing_is_shipped() {
     let harbor = Harbor::new();
     let tip = harbor.tip();
-    let reference = pin("shop/app0", '2');
+    let reference = pin("shop/web", '2');
     let inside = |more: &[&str]| {
         let args = [&["pin", "overlays/prod", reference.as_str(), "--merge"], more].concat();
         let mut command = harbor.command_in("clone", &args);

@@ -31,7 +31,7 @@ struct Harbor {
 }
 
 impl Harbor {
-    /// Every overlay runs `shop/app0` with a digest of ones and two replicas of `web`.
+    /// Every overlay runs `shop/web` with a digest of ones and two replicas of `web`.
     fn new() -> Self {
         Self::with(|_| {})
     }
@@ -43,7 +43,7 @@ impl Harbor {
         for overlay in OVERLAYS {
             lab.write(
                 &format!("plain/{overlay}/kustomization.yaml"),
-                format!("resources: [../../base]\nimages:\n- name: shop/app0\n  digest: {digest}\nreplicas:\n- name: web\n  count: 2\n"),
+                format!("resources: [../../base]\nimages:\n- name: shop/web\n  digest: {digest}\nreplicas:\n- name: web\n  count: 2\n"),
             );
         }
         lab.write("plain/base/web.yaml", WEB);
@@ -74,9 +74,9 @@ impl Harbor {
         ran
     }
 
-    /// `overlay ship pin overlays/prod shop/app0=…`.
+    /// `overlay ship pin overlays/prod shop/web=…`.
     fn pin(&self, digit: char, more: &[&str]) -> Ran {
-        let reference = pin("shop/app0", digit);
+        let reference = pin("shop/web", digit);
         let args = ["pin", "overlays/prod", reference.as_str(), "--timeout", "60s"];
         self.ship(&[&args, more].concat())
     }
@@ -155,5 +155,5 @@ spec:
     metadata: {labels: {app: web}}
     spec:
       containers:
-      - {name: app0, image: shop/app0}
+      - {name: web, image: shop/web}
 ";

@@ -5,9 +5,9 @@ use super::*;
 const WAVES: [&str; 6] =
     ["--wave", "overlays/dev", "--wave", "overlays/stage-*", "--wave", "overlays/prod"];
 
-/// `overlay ship pin 'overlays/*' shop/app0=… --merge`.
+/// `overlay ship pin 'overlays/*' shop/web=… --merge`.
 fn fleet(harbor: &Harbor, digit: char, more: &[&str]) -> Ran {
-    let reference = pin("shop/app0", digit);
+    let reference = pin("shop/web", digit);
     let args = ["pin", "overlays/*", reference.as_str(), "--merge", "--timeout", "60s"];
     harbor.ship(&[&args, more].concat())
 }
@@ -100,7 +100,7 @@ fn shares_of_a_fleet_wait_for_each_other_between_waves() {
         let run = move |dir: &'static str, shard: &'static str, pause: u64| {
             move || {
                 std::thread::sleep(Duration::from_millis(pause));
-                let reference = pin("shop/app0", '2');
+                let reference = pin("shop/web", '2');
                 let args = ["pin", "overlays/*", reference.as_str(), "--merge", "--timeout", "90s"];
                 harbor.ship_in(dir, &[&args[..], &["--shard", shard], &WAVES].concat())
             }

@@ -28,7 +28,7 @@ fn one_command_goes_from_the_edit_to_what_runs() {
         .lab
         .git("", &["clone", "-q", &harbor.stage.github.remote(REPOSITORY), "elsewhere"]);
     for dir in ["clone", "elsewhere"] {
-        let reference = pin("shop/app0", '2');
+        let reference = pin("shop/web", '2');
         let again = harbor.ship_in(dir, &["pin", "overlays/prod", &reference, "--merge"]).ok();
         assert!(!again.changed(), "{}", again.text);
         assert_eq!(status(&again, 0), "already-so");
@@ -54,7 +54,7 @@ fn without_merge_a_person_is_waited_for() {
 #[test]
 fn the_same_command_goes_on_where_it_stopped_on_another_machine() {
     let harbor = Harbor::new();
-    let reference = pin("shop/app0", '2');
+    let reference = pin("shop/web", '2');
     let args = ["pin", "overlays/prod", reference.as_str(), "--timeout", "2s"];
     let ran = harbor.ship(&args);
     assert_eq!((ran.status, ran.code()), (6, "not-merged"), "{}", ran.text);
@@ -72,7 +72,7 @@ fn the_same_command_goes_on_where_it_stopped_on_another_machine() {
 #[test]
 fn a_run_that_is_killed_is_gone_on_with() {
     let harbor = Harbor::new();
-    let reference = pin("shop/app0", '2');
+    let reference = pin("shop/web", '2');
     let args = ["pin", "overlays/prod", reference.as_str(), "--merge", "--timeout", "60s"];
     for pause in [100, 400, 800, 1200, 1600] {
         let mut command = harbor.command_in("clone", &args);
@@ -101,7 +101,7 @@ fn a_trial_writes_nothing() {
 #[test]
 fn the_report_has_a_form_for_people_and_one_for_the_summary_of_a_job() {
     let harbor = Harbor::new();
-    let reference = pin("shop/app0", '2');
+    let reference = pin("shop/web", '2');
     let args = ["ship", "pin", "overlays/prod", reference.as_str(), "--merge"];
     let run = |form: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_overlay"));
@@ -130,8 +130,8 @@ fn what_would_not_be_the_same_command_again_is_refused() {
     for args in [
         &["restart", "overlays/prod", "web"][..],
         &["pin", "overlays/prod", "--check"],
-        &["pin", "overlays/prod", "shop/app0=x", "--then-revert", "-x"],
-        &["pin", "overlays/prod", "shop/app0=x", "--shard", "3/2"],
+        &["pin", "overlays/prod", "shop/web=x", "--then-revert", "-x"],
+        &["pin", "overlays/prod", "shop/web=x", "--shard", "3/2"],
         &["return", "upgrade", "--wave", "overlays/prod"],
         &[],
     ] {
