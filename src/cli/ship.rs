@@ -1,6 +1,7 @@
 //! `overlay ship`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
@@ -16,7 +17,7 @@ use super::set::{SetArgs, usage};
 use super::wait::WaitOptionsArgs;
 use crate::error::Error;
 use crate::ops::edit::EditRequest;
-use crate::ops::ship::{ReturnRequest, ShipRequest, Waves, What};
+use crate::ops::ship::{ReturnRequest, ShipRequest, VerifyOptions, Waves, What};
 use crate::ops::{self, Context};
 use crate::ship::{Shard, is_name};
 
@@ -65,6 +66,26 @@ pub(crate) struct ShipArgs {
     /// End with the merge; do not wait for Argo CD.
     #[arg(long, global = true, conflicts_with = "auto_revert")]
     no_wait: bool,
+
+    /// Do not look at what runs once Argo CD has applied the change.
+    #[arg(long, global = true)]
+    no_verify: bool,
+
+    /// The Kubernetes configuration by which what runs is verified; instead of KUBECONFIG and the usual place.
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_verify")]
+    kubeconfig: Option<PathBuf>,
+
+    /// The context in it; instead of the current one.
+    #[arg(long, global = true, value_name = "CONTEXT", conflicts_with = "no_verify")]
+    verify_context: Option<String>,
+
+    /// The namespace of objects that state none.
+    #[arg(long, global = true, value_name = "NS", conflicts_with = "no_verify")]
+    verify_namespace: Option<String>,
+
+    /// How many evictions each disruption budget has to allow once the change runs; 0 if it is not given.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(i64).range(0..), conflicts_with = "no_verify")]
+    min_allowed_disruptions: Option<i64>,
 
     /// Run although this is a pod of the cluster that is changed, which its own roll may end.
     #[arg(long, global = true)]
@@ -175,6 +196,13 @@ impl ShipArgs {
             waves,
             shard: self.shard,
             wait: (!self.no_wait).then(|| self.wait.to_options()),
+            verify: (!self.no_verify).then(|| VerifyOptions {
+                kubeconfig: self.kubeconfig.clone(),
+                context: self.verify_context.clone(),
+                namespace: self.verify_namespace.clone(),
+                least_allowed: self.min_allowed_disruptions,
+                no_registry: context.offline,
+            }),
             takes_back: self.auto_revert,
             then_revert: self.then_revert.as_deref().map(named).transpose()?,
             again: self.again,

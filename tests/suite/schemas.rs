@@ -48,7 +48,7 @@ fn the_schema_of_the_settings_has_their_keys() {
 }
 
 /// Settings in YAML that is JSON too, so that another reader hands them to the judge.
-const SETTINGS: [(&str, bool); 40] = [
+const SETTINGS: [(&str, bool); 44] = [
     ("null", true),
     ("{}", true),
     ("[]", false),
@@ -95,6 +95,10 @@ const SETTINGS: [(&str, bool); 40] = [
     (r#"{"drain": {"rules": {"pairs-apart": "never"}}}"#, false),
     (r#"{"drain": {"rules": {"pairs": "off"}}}"#, false),
     (r#"{"drain": {"node": ["a"]}}"#, false),
+    (r#"{"waves": {"fleet": ["overlays/dev", ["overlays/stage-*", "overlays/prod"]]}}"#, true),
+    (r#"{"waves": {"fleet": []}}"#, false),
+    (r#"{"waves": {"fleet": ["overlays/dev", []]}}"#, false),
+    (r#"{"waves": ["overlays/dev"]}"#, false),
 ];
 
 #[test]

@@ -9,6 +9,7 @@ mod fleet;
 mod leg;
 mod preflight;
 mod returning;
+mod verifying;
 mod voyage;
 
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ use crate::report::ship::{ShipReport, WaveReport};
 use crate::ship::{Place, Policy, Shard, inside_of};
 
 pub use returning::ReturnRequest;
+pub use verifying::VerifyOptions;
 
 /// What the user asks of `overlay ship`.
 #[derive(Clone, Debug)]
@@ -35,6 +37,8 @@ pub struct ShipRequest {
     pub shard: Option<Shard>,
     /// How Argo CD is waited for; `None` for `--no-wait`.
     pub wait: Option<WaitOptions>,
+    /// How what runs is verified; `None` for `--no-verify`.
+    pub verify: Option<VerifyOptions>,
     /// `--auto-revert`.
     pub takes_back: bool,
     /// `--then-revert`: the name by which the change is returned later.
@@ -96,10 +100,14 @@ pub fn run(context: &Context, request: &ShipRequest) -> Result<Report, Error> {
     }
     let delivery = delivery_of(edit)?;
     let fleet = fleet::Fleet::open(context, request, edit)?;
+    let verifies = match &request.verify {
+        Some(options) => request.wait.is_some() && options.has_cluster(context)?,
+        None => false,
+    };
     let policy = Policy {
         is_trial: edit.dry_run,
         waits: request.wait.is_some(),
-        verifies: false,
+        verifies,
         probes: false,
         takes_back: request.takes_back,
     };
@@ -122,7 +130,11 @@ pub fn run(context: &Context, request: &ShipRequest) -> Result<Report, Error> {
         waves.push(shipping.ship(&edit, &wave.own));
     }
     let report = ShipReport { command: edit.change.command(), is_trial: edit.dry_run, waves };
-    Ok(report.into_report(request.wants_markdown))
+    let mut report = report.into_report(request.wants_markdown);
+    if request.verify.is_some() && request.wait.is_some() && !verifies {
+        report.notes.warning("no cluster is configured, so that what runs is not verified: set KUBECONFIG, or say --no-verify");
+    }
+    Ok(report)
 }
 
 fn delivery_of(edit: &EditRequest) -> Result<&Delivery, Error> {
@@ -133,9 +145,14 @@ fn delivery_of(edit: &EditRequest) -> Result<&Delivery, Error> {
 /// A roll of the cluster would end the command half way, where it runs in that cluster.
 fn refuse_inside(context: &Context, request: &ShipRequest) -> Result<(), Error> {
     let Some(wait) = &request.wait else { return Ok(()) };
-    let servers = wait.access.servers(context);
+    let place = place(context);
+    if place.api_host.is_none() {
+        return Ok(());
+    }
+    let mut servers = wait.access.servers(context);
+    servers.extend(request.verify.as_ref().and_then(|options| options.server(context)));
     let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
-    match inside_of(&place(context), &servers) {
+    match inside_of(&place, &servers) {
         None => Ok(()),
         Some(server) => Err(inside(server)),
     }

@@ -10,6 +10,7 @@ use crate::git::{Commit, ObjectId, Repository, parse_records};
 use crate::ops::Context;
 use crate::ops::deliver::{Delivery, Survey};
 use crate::ops::edit::EditRequest;
+use crate::ops::revision::find_kustomization;
 use crate::ship::{RECORD_KEY, ShipRecord};
 
 /// How many commits with a record are looked back.
@@ -64,9 +65,9 @@ pub(super) fn find(context: &Context, wanted: &ReturnRequest) -> Result<Found, E
             None => return Err(unknown(&wanted.name, survey.base())),
         },
     };
-    let overlays = overlays_of(&survey, &first)?;
     let landed = repository.landing_of(first.id, tip)?.unwrap_or(first.id);
     let before = repository.commit(landed)?.parents.first().copied();
+    let overlays = overlays_of(&survey, &first, (before, landed))?;
     let landing = Landing { commit: landed, before };
     let original = original_command(&first);
     let delivery = wanted.delivery.clone();
@@ -135,19 +136,32 @@ fn unknown(name: &str, base: &str) -> Error {
         .hint("--of COMMIT names it, where its merge has dropped what the commit said")
 }
 
-/// The overlays that the first half changed, as its record has them.
-fn overlays_of(survey: &Survey<'_>, first: &Commit) -> Result<Vec<OsString>, Error> {
+/// The overlays that the first half changed: as its record has them, else those whose files it moved.
+fn overlays_of(
+    survey: &Survey<'_>,
+    first: &Commit,
+    (before, landed): (Option<ObjectId>, ObjectId),
+) -> Result<Vec<OsString>, Error> {
     let records = parse_records(&first.message);
     let paths = records.iter().filter_map(|record| record.data["overlays"].as_array()).flatten();
-    let paths: Vec<OsString> = paths
-        .filter_map(|path| Some(survey.root().join(path.as_str()?).into_os_string()))
-        .collect();
-    if paths.is_empty() {
-        let message = format!("{} does not say which overlays it changed", first.id.short());
-        return Err(Error::new(codes::NOTHING_TO_RETURN, message)
-            .hint("`overlay revert OVERLAY --to COMMIT` goes back without that"));
+    let mut paths: Vec<String> =
+        paths.filter_map(|path| path.as_str().map(str::to_owned)).collect();
+    if let (true, Some(before)) = (paths.is_empty(), before) {
+        let files = survey.repository.files_of(landed)?;
+        for path in survey.repository.changed_files(before, landed)? {
+            let above = std::path::Path::new(&path).ancestors().skip(1);
+            let mut above = above.filter_map(|directory| directory.to_str());
+            let found = above.find(|directory| {
+                find_kustomization(&files, directory).is_ok_and(|found| found.is_some())
+            });
+            paths.extend(found.map(str::to_owned).filter(|path| !paths.contains(path)));
+        }
     }
-    Ok(paths)
+    if paths.is_empty() {
+        let message = format!("{} changed no overlay", first.id.short());
+        return Err(Error::new(codes::NOTHING_TO_RETURN, message));
+    }
+    Ok(paths.iter().map(|path| survey.root().join(path).into_os_string()).collect())
 }
 
 /// The words of the command that made the first half.

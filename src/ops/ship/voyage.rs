@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use serde_json::{Value as Json, json};
 
 use super::leg::{Landing, Leg};
+use super::verifying::{Before, Look};
 use super::{ShipRequest, back, preflight, returning};
 use crate::change::Change;
 use crate::clock::{self, Stopwatch};
@@ -17,7 +18,7 @@ use crate::ops::edit::EditRequest;
 use crate::ops::wait::{self, DEFAULT_TIMEOUT, WaitOptions, WaitRequest};
 use crate::report::change::{Action, ChangeReport, Status};
 use crate::report::ship::{PullRequestName, StepReport, WaveReport};
-use crate::ship::{Ending, Policy, ShipRecord, Step, Taken, blame, next, verdict};
+use crate::ship::{Blame, Ending, Policy, ShipRecord, Step, Taken, blame, next, verdict};
 
 /// What every wave of one command has in common.
 pub(super) struct Shipping<'a> {
@@ -54,11 +55,19 @@ impl Done {
 pub(super) struct Failed {
     error: Error,
     detail: Json,
+    blame: Blame,
+}
+
+impl Failed {
+    fn new(error: Error, detail: Json) -> Self {
+        let blame = blame(error.code().name());
+        Self { error, detail, blame }
+    }
 }
 
 impl From<Error> for Failed {
     fn from(error: Error) -> Self {
-        Self { error, detail: Json::Null }
+        Self::new(error, Json::Null)
     }
 }
 
@@ -91,9 +100,8 @@ impl Shipping<'_> {
         let took = watch.elapsed();
         let (ending, summary, detail, error) = match outcome {
             Ok(Done { ending, summary, detail }) => (ending, summary, detail, None),
-            Err(Failed { error, detail }) => {
-                let ending = Ending::Failed(blame(error.code().name()));
-                (ending, error.message().to_owned(), detail, Some(error))
+            Err(Failed { error, detail, blame }) => {
+                (Ending::Failed(blame), error.message().to_owned(), detail, Some(error))
             }
         };
         if let Some(progress) = &self.context.progress {
@@ -117,6 +125,10 @@ struct Voyage<'a> {
     found: Option<Found>,
     landing: Option<Landing>,
     pull_request: Option<PullRequestName>,
+    /// What was wrong with what runs before the change; `None` where it had landed already.
+    before: Option<Before>,
+    /// The revision that Argo CD has applied.
+    applied: Option<String>,
     back: Option<(Change, Delivery)>,
     went_back: Option<ObjectId>,
 }
@@ -136,6 +148,8 @@ impl<'a> Voyage<'a> {
             found: None,
             landing: None,
             pull_request: None,
+            before: None,
+            applied: None,
             back: None,
             went_back: None,
         }
@@ -151,8 +165,13 @@ impl<'a> Voyage<'a> {
             Step::Edit => self.look(),
             Step::PullRequest => self.propose(),
             Step::Merge => self.land(),
-            Step::Wait => self.wait(self.landing.map(|landing| landing.commit)),
-            Step::Verify | Step::Probe => Ok(Done::skipped("nothing is asked for")),
+            Step::Wait => {
+                let done = self.wait(self.landing.map(|landing| landing.commit))?;
+                self.applied = applied(&done.detail);
+                Ok(done)
+            }
+            Step::Verify => self.verify(),
+            Step::Probe => Ok(Done::skipped("nothing is asked for")),
             Step::RevertPullRequest => self.propose_back(),
             Step::RevertMerge => self.land_back(),
             Step::RevertWait => self.wait(self.went_back),
@@ -209,11 +228,57 @@ impl<'a> Voyage<'a> {
                 told.push(format!("{} overlays of others before it", shipping.earlier.len()));
             }
         }
+        if let Some(message) = self.look_before(&proven, tip)? {
+            told.push(message);
+        }
         let base = survey.base().to_owned();
         self.found = Some(Found { base, proven, trailer });
         let summary =
             if told.is_empty() { "nothing stands against it".into() } else { told.join("; ") };
         Ok(Done::new(Ending::Held, summary, Json::Null))
+    }
+
+    /// What is wrong with what runs before the change has landed.
+    fn look_before(
+        &mut self,
+        proven: &Result<Proven, Error>,
+        tip: ObjectId,
+    ) -> Result<Option<String>, Failed> {
+        let is_new = proven.as_ref().is_ok_and(|proven| !proven.texts.is_empty());
+        if !self.shipping.policy.verifies || !is_new {
+            return Ok(None);
+        }
+        let before = self.look_at(tip.to_string()).map(|look| look.before()).transpose()?;
+        let count_before = before.as_ref().map_or(0, Before::count);
+        self.before = before;
+        Ok((count_before > 0)
+            .then(|| format!("{} of what runs before it", count(count_before, "finding"))))
+    }
+
+    fn look_at(&self, at: String) -> Option<Look<'_>> {
+        let options = self.shipping.request.verify.as_ref()?;
+        Some(Look { context: self.context(), options, overlays: &self.edit.overlays, at })
+    }
+
+    fn verify(&self) -> Result<Done, Failed> {
+        let landed = self.landing.map(|landing| landing.commit.to_string());
+        let at = self.applied.clone().or(landed).ok_or_else(nothing_found)?;
+        let Some(look) = self.look_at(at) else { return Ok(Done::skipped("not asked for")) };
+        let found = look.until_well(self.timeout())?;
+        let detail = found.to_json();
+        if let Some(error) = found.error() {
+            let first = found.findings.iter().find(|finding| finding.is_failure());
+            let error = first.into_iter().fold(error, |error, finding| {
+                error.cause(format!("{}: {}", finding.id, finding.message))
+            });
+            let blame = match &self.before {
+                Some(before) => before.blame(&found),
+                None => blame(error.code().name()),
+            };
+            return Err(Failed { error, detail, blame });
+        }
+        let summary = format!("{} as git says", count(found.workloads.len(), "workload"));
+        Ok(Done::new(Ending::Held, summary, detail))
     }
 
     /// Waits until the overlays of earlier waves that others ship hold the change, and are applied.
@@ -311,7 +376,7 @@ impl<'a> Voyage<'a> {
         let request = self.wait_request(options, overlays, &commit.to_string());
         let report = wait::run(self.context(), &request)?;
         if let Some(error) = report.error {
-            return Err(Failed { error, detail: report.result });
+            return Err(Failed::new(error, report.result));
         }
         let names = report.result["applications"].as_array().map_or(0, Vec::len);
         let summary = format!("{} applied and healthy", count(names, "Application"));
@@ -363,7 +428,7 @@ fn proposed(delivered: ChangeReport, command: &str) -> Result<Done, Failed> {
     let pull = delivered.delivered.pull_request.clone();
     let report = delivered.into_report(command);
     if let Some(error) = report.error {
-        return Err(Failed { error, detail: report.result });
+        return Err(Failed::new(error, report.result));
     }
     let summary = match &pull {
         Some(pull) => format!("pull request {} {}: {}", pull.number, pull.action.word(), pull.url),
@@ -377,10 +442,17 @@ fn proposed(delivered: ChangeReport, command: &str) -> Result<Done, Failed> {
 fn landed(report: &ChangeReport, command: &str) -> Result<ObjectId, Failed> {
     if let Some(error) = report.delivered.error.clone() {
         let detail = report.clone().into_report(command).result;
-        return Err(Failed { error, detail });
+        return Err(Failed::new(error, detail));
     }
     let commit = report.delivered.landed.as_ref().and_then(|landed| landed.commit.parse().ok());
     commit.ok_or_else(nothing_found)
+}
+
+/// The one revision that all Applications have applied.
+fn applied(waited: &Json) -> Option<String> {
+    let all = waited["applications"].as_array()?;
+    let first = all.first()?["revision"].as_str()?;
+    all.iter().all(|one| one["revision"] == first).then(|| first.to_owned())
 }
 
 fn name_of(report: &ChangeReport) -> Option<PullRequestName> {

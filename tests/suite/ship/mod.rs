@@ -3,7 +3,10 @@
 
 mod argo;
 mod failures;
+mod page;
 mod returning;
+#[cfg(feature = "cluster")]
+mod running;
 mod waves;
 mod way;
 
@@ -71,14 +74,18 @@ impl Harbor {
         let ran = self.stage.finish(self.command_in(dir, args).output().unwrap());
         assert!(!ran.text.contains(argo::TOKEN), "{}", ran.text);
         assert_eq!(self.argo.writes(), [""; 0]);
+        let schema = serde_json::from_str(include_str!("../../../docs/result.schema.json")).unwrap();
+        let faults = crate::support::json_schema::faults(&schema, &ran.json);
+        assert!(faults.is_empty(), "{faults:#?} {}", ran.text);
         ran
     }
 
     /// `overlay ship pin overlays/prod shop/web=…`.
     fn pin(&self, digit: char, more: &[&str]) -> Ran {
         let reference = pin("shop/web", digit);
-        let args = ["pin", "overlays/prod", reference.as_str(), "--timeout", "60s"];
-        self.ship(&[&args, more].concat())
+        let timeout = if more.contains(&"--timeout") { &[][..] } else { &["--timeout", "60s"] };
+        let args = ["pin", "overlays/prod", reference.as_str()];
+        self.ship(&[&args, timeout, more].concat())
     }
 
     /// Runs `work` while a person merges every pull request that is open.

@@ -117,7 +117,7 @@ fn the_report_has_a_form_for_people_and_one_for_the_summary_of_a_job() {
     let markdown = run("markdown");
     assert!(markdown.starts_with("### `overlay ship pin`\n"), "{markdown}");
     assert!(markdown.contains("**`overlays/prod`: shipped**"), "{markdown}");
-    assert!(markdown.contains("| pull-request | done |"), "{markdown}");
+    assert!(markdown.contains("| `pull-request` | done |"), "{markdown}");
     assert!(markdown.contains(&format!("Landed as `{}` by pull request 1.", harbor.tip())));
     let human = run("human");
     assert!(human.starts_with("overlays/prod: already so, and looked at again\n"), "{human}");

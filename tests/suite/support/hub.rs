@@ -221,6 +221,22 @@ impl Hub {
         rebased
     }
 
+    /// What GitHub proposes for a squash: the message of the one commit, or the title and the subjects of several.
+    fn squashed_message(&mut self, number: u64, title: &str) -> String {
+        let commits = self.commits(number);
+        let show = |commit: &String, form: &str| self.git(&["show", "-s", form, commit]);
+        match commits.as_slice() {
+            [one] => {
+                let subject = show(one, "--format=%s");
+                format!("{subject} (#{number})\n\n{}", show(one, "--format=%b"))
+            }
+            several => {
+                let lines = several.iter().map(|one| format!("* {}", show(one, "--format=%s")));
+                format!("{title}\n\n{}", lines.collect::<Vec<_>>().join("\n"))
+            }
+        }
+    }
+
     /// Merges a pull request and gives the commit that brought it to the base branch.
     pub(crate) fn merge(&mut self, number: u64, how: How) -> Option<String> {
         let tree = self.merged_tree(number)?;
@@ -232,7 +248,10 @@ impl Hub {
             How::Merge => {
                 self.git(&["commit-tree", &tree, "-p", &base, "-p", &head, "-m", &message])
             }
-            How::Squash => self.git(&["commit-tree", &tree, "-p", &base, "-m", &message]),
+            How::Squash => {
+                let message = self.squashed_message(number, &message);
+                self.git(&["commit-tree", &tree, "-p", &base, "-m", &message])
+            }
             How::Rebase => self.rebase(&head, &base),
         };
         self.git(&["update-ref", &format!("refs/heads/{}", pull.base_branch), &commit, &base]);

@@ -1,0 +1,146 @@
+//! What runs, looked at before the change and until it is well after it.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::clock::{self, Deadline};
+use crate::error::{Error, codes};
+use crate::ops::Context;
+use crate::ops::cluster::ClusterAccess;
+use crate::ops::verify::{VerifyRequest, verify};
+use crate::report::verify::Verified;
+use crate::ship::Blame;
+
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// How what runs is verified.
+#[derive(Clone, Debug, Default)]
+pub struct VerifyOptions {
+    /// `--kubeconfig`.
+    pub kubeconfig: Option<PathBuf>,
+    /// `--verify-context`.
+    pub context: Option<String>,
+    /// `--verify-namespace`: that of objects which state none.
+    pub namespace: Option<String>,
+    /// `--min-allowed-disruptions`.
+    pub least_allowed: Option<i64>,
+    /// `--no-registry`.
+    pub no_registry: bool,
+}
+
+impl VerifyOptions {
+    fn access(&self) -> ClusterAccess {
+        let (kubeconfig, context) = (self.kubeconfig.clone(), self.context.clone());
+        ClusterAccess { kubeconfig, context, ..ClusterAccess::default() }
+    }
+
+    /// Whether there is a cluster to look at; `false` where none is configured.
+    ///
+    /// # Errors
+    /// Where the configuration that there is cannot be used.
+    pub(super) fn has_cluster(&self, context: &Context) -> Result<bool, Error> {
+        match self.access().open(context) {
+            Ok(_) => Ok(true),
+            Err(error) if error.code() == codes::CLUSTER_UNCONFIGURED => {
+                let is_meant = self.kubeconfig.is_some() || self.context.is_some();
+                if is_meant { Err(error) } else { Ok(false) }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The address of the API server, as far as it is known without asking anybody.
+    #[cfg(feature = "cluster")]
+    pub(super) fn server(&self, context: &Context) -> Option<String> {
+        let (file, name) = (self.kubeconfig.as_ref(), self.context.as_ref());
+        crate::kubernetes::server_address(&crate::ops::cluster::connection_name(
+            context, file, name,
+        ))
+    }
+
+    #[cfg(not(feature = "cluster"))]
+    #[allow(clippy::unused_self, reason = "as with the feature")]
+    pub(super) fn server(&self, _: &Context) -> Option<String> {
+        None
+    }
+}
+
+/// An object and what is wrong with it.
+type Trouble = (&'static str, String);
+
+/// What was wrong before the change: old trouble is not mistaken for new.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Before(BTreeSet<Trouble>);
+
+/// Overlays at a revision, in the cluster that is meant.
+pub(super) struct Look<'a> {
+    pub(super) context: &'a Context,
+    pub(super) options: &'a VerifyOptions,
+    pub(super) overlays: &'a [OsString],
+    pub(super) at: String,
+}
+
+impl Look<'_> {
+    fn once(&self) -> Result<Verified, Error> {
+        verify(
+            self.context,
+            &VerifyRequest {
+                overlays: self.overlays.to_vec(),
+                namespace: self.options.namespace.clone(),
+                at: Some(self.at.clone()),
+                least_allowed: self.options.least_allowed,
+                no_registry: self.options.no_registry,
+                access: self.options.access(),
+                ..VerifyRequest::default()
+            },
+        )
+    }
+
+    /// What is wrong now.
+    ///
+    /// # Errors
+    /// Where the cluster cannot be read.
+    pub(super) fn before(&self) -> Result<Before, Error> {
+        Ok(Before(troubles(&self.once()?)))
+    }
+
+    /// Looks until nothing is wrong, or the time is over: what was found last.
+    ///
+    /// # Errors
+    /// Where the cluster cannot be read.
+    pub(super) fn until_well(&self, allowed: Duration) -> Result<Verified, Error> {
+        let deadline = Deadline::after(allowed);
+        loop {
+            let found = self.once()?;
+            if found.is_well() || deadline.is_over() {
+                return Ok(found);
+            }
+            clock::sleep(PAUSE.min(deadline.remaining()));
+        }
+    }
+}
+
+fn troubles(found: &Verified) -> BTreeSet<Trouble> {
+    let bad = found.findings.iter().filter(|finding| finding.is_failure());
+    let name = |finding: &crate::rollout::Finding| {
+        let of = &finding.resource;
+        format!("{}/{}/{}", of.kind, of.namespace, of.name)
+    };
+    bad.map(|finding| (finding.id, name(finding))).collect()
+}
+
+impl Before {
+    /// How many things are wrong.
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whose fault what is wrong now is: nobody's that can be taken back, where all of it was so before.
+    pub(super) fn blame(&self, now: &Verified) -> Blame {
+        let is_old = troubles(now).is_subset(&self.0);
+        if is_old { Blame::Elsewhere } else { Blame::Change }
+    }
+}
