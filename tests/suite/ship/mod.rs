@@ -74,7 +74,8 @@ impl Harbor {
         let ran = self.stage.finish(self.command_in(dir, args).output().unwrap());
         assert!(!ran.text.contains(argo::TOKEN), "{}", ran.text);
         assert_eq!(self.argo.writes(), [""; 0]);
-        let schema = serde_json::from_str(include_str!("../../../docs/result.schema.json")).unwrap();
+        let schema =
+            serde_json::from_str(include_str!("../../../docs/result.schema.json")).unwrap();
         let faults = crate::support::json_schema::faults(&schema, &ran.json);
         assert!(faults.is_empty(), "{faults:#?} {}", ran.text);
         ran

@@ -50,11 +50,15 @@ fn the_settings_of_the_page_are_read() {
 #[test]
 fn the_workflow_of_a_fleet_ships() {
     let workflow = std::fs::read_to_string("templates/ci/github-fleet.yml").unwrap();
-    let line = workflow.lines().map(str::trim).find(|line| line.starts_with("overlay ship ")).unwrap();
+    let line =
+        workflow.lines().map(str::trim).find(|line| line.starts_with("overlay ship ")).unwrap();
     let line = line.split(" >> ").next().unwrap().replace("-o markdown", "");
     let line = line.replace("\"$IMAGE\"", &pin("shop/web", '2')).replace("\"$SHARD\"", "1/1");
     let harbor = Harbor::with(|lab| {
-        lab.write("plain/.overlay.yaml", "waves: {fleet: [overlays/dev, 'overlays/stage-*', overlays/prod]}\n");
+        lab.write(
+            "plain/.overlay.yaml",
+            "waves: {fleet: [overlays/dev, 'overlays/stage-*', overlays/prod]}\n",
+        );
     });
     let words = words(line.strip_prefix("overlay ship ").unwrap());
     let ran = harbor.ship(&words.iter().map(String::as_str).collect::<Vec<_>>()).ok();
