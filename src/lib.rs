@@ -4,7 +4,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`database`], [`patterns`], [`repository_url`], `http`, `kubernetes` |
+//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`database`], [`patterns`], [`repository_url`], `http`, `kubernetes`, `tls`, `trust` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
 //! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`], [`rollout`], [`drain`], [`ship`] |
 //! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], [`cluster`], `git`, `forge`, `argocd`, `registry` |
@@ -17,6 +17,7 @@
 
 #[cfg(feature = "argocd")]
 pub mod argocd;
+pub mod baseline;
 pub mod capacity;
 pub mod change;
 pub mod checks;
@@ -44,6 +45,8 @@ pub mod levers;
 pub mod ops;
 pub mod patterns;
 pub mod plan;
+#[cfg(feature = "http")]
+pub mod probe;
 pub mod process;
 #[cfg(feature = "registry")]
 pub mod registry;
@@ -52,6 +55,10 @@ pub mod report;
 pub mod repository_url;
 pub mod rollout;
 pub mod ship;
+#[cfg(feature = "trust")]
+pub mod tls;
+#[cfg(feature = "trust")]
+pub mod trust;
 pub mod ui;
 pub mod verify;
 pub mod write;

@@ -4,6 +4,7 @@
 //! with its arguments and a `to_request`; what the command does lives in [`crate::ops`].
 
 mod apply;
+mod baseline;
 #[cfg(feature = "git")]
 mod bump;
 mod capacity;
@@ -24,6 +25,8 @@ mod lock;
 mod look;
 mod options;
 mod pin;
+#[cfg(feature = "http")]
+mod probe;
 mod progress;
 mod promote;
 #[cfg(feature = "forge")]
@@ -40,6 +43,8 @@ mod set;
 mod ship;
 mod usage;
 mod verify;
+#[cfg(feature = "trust")]
+mod verify_trust;
 #[cfg(feature = "argocd")]
 mod wait;
 
@@ -98,6 +103,7 @@ enum Command {
     Check(check::CheckArgs),
     Capacity(capacity::CapacityArgs),
     DrainPlan(drain_plan::DrainPlanArgs),
+    Baseline(baseline::BaselineArgs),
     Explain(look::ExplainArgs),
     Pin(pin::PinArgs),
     Set(set::SetArgs),
@@ -115,6 +121,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     #[cfg(all(feature = "forge", feature = "argocd"))]
     Ship(Box<ship::ShipArgs>),
+    #[cfg(feature = "http")]
+    Probe(probe::ProbeArgs),
     /// Look at what commands may need: programs, credentials (never shown), files, remotes.
     Doctor,
     Completions(complete::CompletionsArgs),
@@ -143,6 +151,7 @@ impl Command {
             Self::Check(_) => "check",
             Self::Capacity(_) => "capacity",
             Self::DrainPlan(_) => "drain-plan",
+            Self::Baseline(args) => args.name(),
             Self::Explain(_) => "explain",
             Self::Pin(_) => "pin",
             Self::Set(args) => args.name(),
@@ -160,6 +169,8 @@ impl Command {
             Self::Verify(_) => "verify",
             #[cfg(all(feature = "forge", feature = "argocd"))]
             Self::Ship(_) => "ship",
+            #[cfg(feature = "http")]
+            Self::Probe(_) => "probe",
             Self::Doctor => "doctor",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
@@ -173,6 +184,7 @@ impl Command {
             Self::Check(args) => ops::check::run(context, &args.to_request(output)),
             Self::Capacity(args) => ops::capacity::run(context, &args.to_request(output)),
             Self::DrainPlan(args) => ops::drain_plan::run(context, &args.to_request(output)),
+            Self::Baseline(args) => args.run(context, output),
             Self::List(args) => ops::list::run(context, &args.directories()),
             Self::Images(args) => args.run(context),
             Self::Show(args) => ops::show::run(context, &args.to_request()),
@@ -204,6 +216,8 @@ impl Command {
             Self::Verify(args) => args.run(context, output),
             #[cfg(all(feature = "forge", feature = "argocd"))]
             Self::Ship(args) => ops::ship::run(context, &args.to_request(context, output)?),
+            #[cfg(feature = "http")]
+            Self::Probe(args) => ops::probe::run(context, &args.to_request()?),
             Self::Doctor => Ok(ops::doctor::run(context)),
             Self::Completions(args) => args.run(),
             Self::Man(args) => args.run(),
@@ -251,6 +265,7 @@ impl Command {
             #[cfg(feature = "git")]
             (Self::History(_), form) if form.is_page() => true,
             (Self::DrainPlan(_), form) => form == OutputFormat::Markdown,
+            (Self::Baseline(args), form) => form == OutputFormat::Markdown && args.has_markdown(),
             #[cfg(feature = "git")]
             (Self::Diff(_) | Self::Affected(_) | Self::History(_), form) => {
                 form == OutputFormat::Markdown

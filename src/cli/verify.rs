@@ -49,14 +49,24 @@ pub(crate) struct VerifyArgs {
 
     #[command(flatten)]
     cluster: ClusterArgs,
+
+    #[cfg(feature = "trust")]
+    #[command(flatten)]
+    trust: super::verify_trust::TrustArgs,
 }
 
 impl VerifyArgs {
     /// Verifies.
     ///
     /// # Errors
-    /// As [`ops::verify::run`].
+    /// As [`ops::verify::run`]; with `--trust` as `ops::trust::run`.
     pub(crate) fn run(&self, context: &Context, output: OutputFormat) -> Result<Report, Error> {
+        #[cfg(feature = "trust")]
+        if let Some(request) =
+            self.trust.to_request(&self.cluster, self.overlays.first(), output)?
+        {
+            return ops::trust::run(context, &request);
+        }
         ops::verify::run(context, &self.to_request(output))
     }
 

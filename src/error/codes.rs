@@ -92,6 +92,8 @@ catalogue! {
         "The Application that deploys the overlay states the field itself, which wins over git, so that the change would have no effect. Take it out of the Application first.";
     ASYMMETRIC = "asymmetric", Refused,
         "The two overlays do not render the same images. `--allow-missing` promotes what both render, `--only` some of it.";
+    BASELINE_INVALID = "baseline-invalid", Refused,
+        "The file is not a baseline that `overlay baseline record` writes, or one of a newer program.";
     BRANCH_CHECKED_OUT = "branch-checked-out", Refused,
         "The branch is checked out in another work tree, which moving it would leave behind.";
     BRANCH_DIVERGED = "branch-diverged", Refused,
@@ -100,6 +102,8 @@ catalogue! {
         "The change brings what `overlay check` calls an error. `--allow-findings` ships it all the same.";
     BUILD_BROKEN = "build-broken", Refused,
         "The overlay does not build as it stands. Mend it first; the error names the file and line where that is known.";
+    CERTIFICATE_UNREADABLE = "certificate-unreadable", Refused,
+        "A file, Secret or server that should hold certificates, or a key, in PEM holds none that can be read. The block is named.";
     CHANGED_MEANWHILE = "changed-meanwhile", Refused,
         "A file was changed by somebody else between reading and writing. Nothing was written; run the command again.";
     CHANGED_ON_REMOTE = "changed-on-remote", Refused,
@@ -252,6 +256,8 @@ catalogue! {
         "The cluster does not take the credentials, or the account lacks a right without which nothing can be said. The verb and the resource are named.";
     CLUSTER_UNCONFIGURED = "cluster-unconfigured", Missing,
         "Which cluster is meant is not known: no `--kubeconfig`, no `KUBECONFIG`, no usual place, not in a pod; or the configuration cannot be used. `--from FILE` reads a dump instead.";
+    COMMAND_NOT_STARTED = "command-not-started", Missing,
+        "The command that `probe` is to run beside itself cannot be started.";
     COMPONENT_UNUSED = "component-unused", Missing,
         "The OVERLAY is a Component. It is edited and proven through an overlay that uses it, and none was found.";
     DOCTOR_PROBLEM = "doctor-problem", Missing,
@@ -296,6 +302,8 @@ catalogue! {
         "The overlay renders no resource of that name. The nearest names are listed.";
     NO_SUCH_REVISION = "no-such-revision", Missing,
         "The text names no commit of the repository. A shallow clone holds few.";
+    NO_SUCH_SECRET = "no-such-secret", Missing,
+        "The cluster, or the dump of it, has no such Secret, or the Secret has no such key.";
     NOT_A_REPOSITORY = "not-a-repository", Missing,
         "The overlay is in no git repository, so nothing can be committed.";
     NOT_BUILDABLE = "not-buildable", Missing,
@@ -328,6 +336,8 @@ catalogue! {
         "Checks that the pull request needs have failed; they are named. Once they pass, the same command goes on.";
     CLUSTER_UNREACHABLE = "cluster-unreachable", Outside,
         "The cluster does not answer, or not in a form that can be read.";
+    COMMAND_FAILED = "command-failed", Outside,
+        "The command that ran beside `probe` did not end well; its status is given. What the probe found is in the result.";
     COMMIT_REWRITTEN = "commit-rewritten", Outside,
         "The branch of the remote had the commit and no longer has it: somebody rewrote it.";
     COMPARISON_FAILED = "comparison-failed", Outside,
@@ -402,6 +412,8 @@ catalogue! {
         "The external kustomize ended without a result for a reason that is not the overlay's: too slow, too much output, or killed.";
     REVISION_PINNED = "revision-pinned", Outside,
         "The Application is pinned to a commit that does not contain the one waited for. Change its `targetRevision`.";
+    SERVER_UNREACHABLE = "server-unreachable", Outside,
+        "The server of `--connect` cannot be reached, or presents no certificate in a TLS handshake.";
     SIGNING_FAILED = "signing-failed", Outside,
         "The commit could not be signed. `git commit -S` would fail in the same way.";
     SUPERSEDED = "superseded", Outside,
@@ -416,6 +428,8 @@ catalogue! {
         "A file could not be written. Every file is as it was before.";
     WRITE_INCOMPLETE = "write-incomplete", Outside,
         "A file could not be written, and undoing the ones before it failed too. The files that changed are named.";
+    COMMAND_TOO_SLOW = "command-too-slow", NotInTime,
+        "The command that ran beside `probe` took longer than `--timeout`, and was ended.";
     COMMIT_NOT_NOTICED = "commit-not-noticed", NotInTime,
         "The wait ended before Argo CD had compared a revision with the commit.";
     COMMIT_NOT_SYNCED = "commit-not-synced", NotInTime,
@@ -444,10 +458,16 @@ catalogue! {
         "`check` found something at or above `--fail-on`; each finding is listed with its file and line.";
     LOCK_OUTDATED = "lock-outdated", Found,
         "`lock --check` found a reference that is not locked, a tag that is another commit now, or one that is gone; each is listed.";
+    NEW_TROUBLE = "new-trouble", Found,
+        "`baseline compare` found trouble that was not there when the baseline was recorded, or more of it. What was there before is told and is no error.";
     NOT_VERIFIED = "not-verified", Found,
         "`verify` found that what runs is not what it is to be. Each finding is listed; `docs/verify.md` has a section for each.";
+    PROBE_FAILED = "probe-failed", Found,
+        "`probe`: more tries failed than `--max-failures` allows. Each failure is listed with its time and cause.";
     TAGS_MOVED = "tags-moved", Found,
         "`pin --refresh --check` found pins whose tag stands for another image now, or for none.";
+    TRUST_BROKEN = "trust-broken", Found,
+        "`verify --trust`: clients that trust the CA do not trust what the server presents, or soon will not, or pods that started before a change have the old certificates. Each finding is listed, with what to do in which order.";
     UNPINNED = "unpinned", Found,
         "Something rendered is not pinned to a digest; each place is listed.";
 }

@@ -12,7 +12,7 @@ use ureq::{Agent, AsSendBody, Body};
 
 use super::error::translated;
 use super::retry::{Failure, Retry, retry_after};
-use super::roots::load_roots;
+use super::roots::{load_files, load_roots};
 use super::{Address, HttpError, Method, Proxies, Request, Response, Stream};
 use crate::clock::{self, Deadline};
 
@@ -25,6 +25,8 @@ pub enum Trust {
     /// The certificate authorities'.
     #[default]
     Authorities,
+    /// Those of [`Options::extra_roots`] alone.
+    ExtraRoots,
     /// Anybody's: only where the user asked for exactly that, for exactly this server.
     Anybody,
 }
@@ -44,6 +46,10 @@ pub struct Options {
     pub proxies: Proxies,
     /// Whether certificates are checked.
     pub trust: Trust,
+    /// Whether redirects of safe methods are followed, else they are answers like others.
+    pub follows_redirects: bool,
+    /// Whether a connection is kept for the next request.
+    pub keeps_connections: bool,
 }
 
 impl Default for Options {
@@ -55,6 +61,8 @@ impl Default for Options {
             extra_roots: Vec::new(),
             proxies: Proxies::default(),
             trust: Trust::Authorities,
+            follows_redirects: true,
+            keeps_connections: true,
         }
     }
 }
@@ -152,7 +160,11 @@ impl Client {
         let mut request = request.clone();
         for _ in 0..=MOST_REDIRECTS {
             let answer = self.ask(&request, deadline, idle)?;
-            match redirect(&request, &answer)? {
+            let next = match self.options.follows_redirects {
+                true => redirect(&request, &answer)?,
+                false => None,
+            };
+            match next {
                 Some(next) => request = request.redirected_to(next),
                 None => return Ok((request.address, answer)),
             }
@@ -196,6 +208,7 @@ impl Client {
             let tls = TlsConfig::builder();
             let tls = match self.options.trust {
                 Trust::Authorities => tls.root_certs(load_roots(&self.options.extra_roots)?),
+                Trust::ExtraRoots => tls.root_certs(load_files(&self.options.extra_roots)?),
                 Trust::Anybody => tls.root_certs(RootCerts::from([])).disable_verification(true),
             };
             Ok(agent(&self.options, tls.build()))
@@ -205,6 +218,7 @@ impl Client {
 }
 
 fn agent(options: &Options, tls: TlsConfig) -> Agent {
+    let (idle, idle_per_host) = if options.keeps_connections { (32, 8) } else { (0, 0) };
     Agent::config_builder()
         .http_status_as_error(false)
         // `follow` does it, with our rules.
@@ -212,8 +226,8 @@ fn agent(options: &Options, tls: TlsConfig) -> Agent {
         .user_agent(options.user_agent.as_str())
         .timeout_resolve(Some(options.connect_timeout))
         .timeout_connect(Some(options.connect_timeout))
-        .max_idle_connections(32)
-        .max_idle_connections_per_host(8)
+        .max_idle_connections(idle)
+        .max_idle_connections_per_host(idle_per_host)
         .proxy(None)
         .tls_config(tls)
         .build()

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// What [`HttpError::Unreachable`] says of a port that refuses.
+pub const NOBODY_LISTENS: &str = "nobody listens there";
+
 /// Why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HttpError {
@@ -179,7 +182,7 @@ fn of_io(error: &std::io::Error, address: String, waited: Duration) -> HttpError
     }
     match error.kind() {
         Kind::TimedOut | Kind::WouldBlock => HttpError::TimedOut { address, waited },
-        Kind::ConnectionRefused => not_reached(address, "nobody listens there"),
+        Kind::ConnectionRefused => not_reached(address, NOBODY_LISTENS),
         Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NetworkDown => {
             not_reached(address, "there is no way to that host")
         }

@@ -32,9 +32,10 @@ mod roots;
 
 pub use address::{Address, Origin, encode};
 pub use client::{Client, Options, Trust};
-pub use error::HttpError;
+pub use error::{HttpError, NOBODY_LISTENS};
 pub use lines::Stream;
 pub use proxy::Proxies;
 pub use request::{Method, Request, Secret};
 pub use response::Response;
 pub use retry::{Failure, Retry, retry_after};
+pub use roots::system_authorities;

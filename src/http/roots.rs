@@ -11,6 +11,21 @@ use super::HttpError;
 /// The largest file of certificates that is read.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
+/// The system's authorities, as DER.
+///
+/// # Errors
+/// [`HttpError::Roots`] where there is none, and why is known.
+pub fn system_authorities() -> Result<Vec<Vec<u8>>, HttpError> {
+    let system = rustls_native_certs::load_native_certs();
+    match (system.certs.is_empty(), system.errors.first()) {
+        (true, Some(error)) => Err(HttpError::Roots {
+            file: "the system's certificates (or SSL_CERT_FILE)".to_owned(),
+            why: error.to_string(),
+        }),
+        _ => Ok(system.certs.iter().map(|der| der.as_ref().to_vec()).collect()),
+    }
+}
+
 /// The system's authorities and those of `extra` files (PEM, any number in each).
 ///
 /// # Errors
@@ -28,6 +43,18 @@ pub(super) fn load_roots(extra: &[PathBuf]) -> Result<RootCerts, HttpError> {
         }),
         _ => Ok(RootCerts::from(all)),
     }
+}
+
+/// The authorities of these files alone.
+///
+/// # Errors
+/// [`HttpError::Roots`] where one of them holds none.
+pub(super) fn load_files(files: &[PathBuf]) -> Result<RootCerts, HttpError> {
+    let mut all = Vec::new();
+    for file in files {
+        all.extend(load_file(file)?);
+    }
+    Ok(RootCerts::from(all))
 }
 
 fn owned(certificate: &CertificateDer<'_>) -> Certificate<'static> {

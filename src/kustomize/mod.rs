@@ -29,6 +29,8 @@ pub mod scope;
 pub mod source_tree;
 pub mod types;
 
+#[cfg(feature = "trust")]
+pub(crate) use build::emit::decode_base64;
 pub use build::{build, find_targets, select_targets};
 pub use error::{BuildError, BuildErrorKind, Warning, WarningKind};
 pub use field_path::{FieldPath, Step, item_steps};

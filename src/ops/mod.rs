@@ -5,6 +5,7 @@
 
 #[cfg(feature = "git")]
 pub mod affected;
+pub mod baseline;
 pub mod build;
 #[cfg(feature = "git")]
 pub mod bump;
@@ -39,6 +40,8 @@ mod overlay;
 pub mod parallel;
 pub mod pin;
 pub mod preflight;
+#[cfg(feature = "http")]
+pub mod probe;
 pub mod promote;
 #[cfg(feature = "registry")]
 mod registry_checks;
@@ -53,6 +56,8 @@ mod revision;
 #[cfg(all(feature = "forge", feature = "argocd"))]
 pub mod ship;
 pub mod show;
+#[cfg(feature = "trust")]
+pub mod trust;
 pub mod verify;
 mod version;
 #[cfg(feature = "argocd")]

@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use crate::clock::{self, Deadline};
 
+mod beside;
 mod session;
 
+pub use beside::Beside;
 pub use session::Session;
 
 /// How often an ending program is looked at.

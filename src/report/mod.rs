@@ -4,6 +4,7 @@
 //! the same data. Must not print (`ui` does) and must not know arguments.
 
 pub mod affected;
+pub mod baseline;
 pub mod capacity;
 pub mod change;
 pub mod check;
@@ -20,11 +21,15 @@ pub mod look;
 mod markdown;
 #[cfg(feature = "templates")]
 mod page;
+#[cfg(feature = "http")]
+pub mod probe;
 #[cfg(feature = "forge")]
 pub mod pull_request;
 #[cfg(all(feature = "forge", feature = "argocd"))]
 pub mod ship;
 mod text;
+#[cfg(feature = "trust")]
+pub mod trust;
 pub mod verify;
 pub mod wait;
 

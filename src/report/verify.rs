@@ -152,7 +152,7 @@ impl Verified {
 }
 
 /// A text of a cluster in a cell of a table.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     escape_control(text).replace('\n', " ").replace('|', "\\|").replace('<', "&lt;")
 }
 

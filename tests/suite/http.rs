@@ -229,10 +229,10 @@ fn a_stream_that_falls_silent_or_breaks_is_an_error() {
 }
 
 /// A TLS server of OpenSSL's with a certificate of its own authority.
-struct TlsServer {
+pub(crate) struct TlsServer {
     child: std::process::Child,
-    port: u16,
-    dir: tempfile::TempDir,
+    pub(crate) port: u16,
+    pub(crate) dir: tempfile::TempDir,
 }
 
 impl Drop for TlsServer {
@@ -242,7 +242,7 @@ impl Drop for TlsServer {
     }
 }
 
-fn tls_server(host: &str) -> Option<TlsServer> {
+pub(crate) fn tls_server(host: &str) -> Option<TlsServer> {
     let dir = crate::support::certificates::make()?;
     let port = crate::support::free_port();
     let child = Command::new("openssl")

@@ -4,6 +4,7 @@
 mod architecture;
 #[cfg(feature = "argocd")]
 mod argocd;
+mod baseline;
 mod build_fixtures;
 mod build_limits;
 #[cfg(feature = "git")]
@@ -45,6 +46,8 @@ mod http;
 mod lock;
 #[cfg(all(unix, feature = "git", feature = "http", feature = "templates"))]
 mod pages;
+#[cfg(feature = "http")]
+mod probe;
 #[cfg(feature = "forge")]
 mod pull_request;
 mod reference;
@@ -68,5 +71,7 @@ mod simulator;
 mod stories;
 mod support;
 mod tables;
+#[cfg(all(feature = "trust", feature = "http"))]
+mod trust;
 mod untrusted;
 mod yaml;

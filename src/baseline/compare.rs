@@ -1,0 +1,154 @@
+//! Two baselines: what is new, what is still there, what is gone.
+
+use super::{Baseline, Node, Trouble};
+
+/// What changed between two baselines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Trouble that was not there.
+    pub new: Vec<Trouble>,
+    /// Trouble that concerns more objects than before.
+    pub worse: Vec<Worse>,
+    /// Trouble that was there and still is.
+    pub kept: Vec<Kept>,
+    /// Trouble that is gone.
+    pub gone: Vec<Trouble>,
+    /// Load balancers whose addresses changed; those that came or went with their Service.
+    pub addresses: Vec<AddressChange>,
+    /// Databases in another phase: `NAMESPACE/NAME`, then, now; empty where there is none.
+    pub databases: Vec<(String, String, String)>,
+    /// Nodes that came.
+    pub nodes_new: Vec<Node>,
+    /// Nodes that went.
+    pub nodes_gone: Vec<Node>,
+    /// Nodes with another version, with the version before.
+    pub nodes_changed: Vec<(Node, String)>,
+    /// Kinds that were not looked at on one side or the other, so that nothing is said of them.
+    pub unseen: Vec<String>,
+}
+
+/// Trouble that grew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worse {
+    /// How it is.
+    pub now: Trouble,
+    /// How many objects it concerned.
+    pub before: usize,
+}
+
+/// Trouble that stayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// How it is.
+    pub now: Trouble,
+    /// What was said of it then, where that is something else.
+    pub before: Option<String>,
+}
+
+/// The addresses of a load balancer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressChange {
+    /// The Service, `NAMESPACE/NAME`.
+    pub service: String,
+    /// Then; `None` where there was no such Service.
+    pub before: Option<Vec<String>>,
+    /// Now; `None` where there is none.
+    pub after: Option<Vec<String>>,
+}
+
+impl Comparison {
+    /// Of what there was and what there is.
+    #[must_use]
+    pub fn of(before: &Baseline, after: &Baseline) -> Self {
+        let mut found = Self::default();
+        found.unseen = before.unseen.iter().chain(&after.unseen).cloned().collect();
+        found.unseen.sort();
+        found.unseen.dedup();
+        found.compare_troubles(before, after);
+        found.compare_addresses(before, after);
+        found.compare_databases(before, after);
+        found.compare_nodes(before, after);
+        found
+    }
+
+    /// Whether there is trouble that was not there, or more of it.
+    #[must_use]
+    pub fn has_new_trouble(&self) -> bool {
+        !self.new.is_empty() || !self.worse.is_empty()
+    }
+
+    fn compare_troubles(&mut self, before: &Baseline, after: &Baseline) {
+        let unseen = self.unseen.clone();
+        let is_seen = |trouble: &&Trouble| !unseen.contains(&kind_looked_at(trouble));
+        for now in after.troubles.iter().filter(is_seen) {
+            match before.troubles.iter().find(|then| then.is_same(now)) {
+                None => self.new.push(now.clone()),
+                Some(then) if now.count > then.count => {
+                    self.worse.push(Worse { now: now.clone(), before: then.count });
+                }
+                Some(then) => {
+                    let said = (then.detail != now.detail).then(|| then.detail.clone());
+                    self.kept.push(Kept { now: now.clone(), before: said });
+                }
+            }
+        }
+        let gone = before.troubles.iter().filter(is_seen);
+        let gone = gone.filter(|then| !after.troubles.iter().any(|now| now.is_same(then)));
+        self.gone = gone.cloned().collect();
+    }
+
+    fn compare_addresses(&mut self, before: &Baseline, after: &Baseline) {
+        if self.unseen.iter().any(|kind| kind == "Service") {
+            return;
+        }
+        let services = before.addresses.keys().chain(after.addresses.keys());
+        let mut services: Vec<&String> = services.collect();
+        services.sort();
+        services.dedup();
+        for service in services {
+            let (then, now) = (before.addresses.get(service), after.addresses.get(service));
+            if then != now {
+                let (before, after) = (then.cloned(), now.cloned());
+                self.addresses.push(AddressChange { service: service.clone(), before, after });
+            }
+        }
+    }
+
+    fn compare_databases(&mut self, before: &Baseline, after: &Baseline) {
+        if self.unseen.iter().any(|kind| kind == "Cluster") {
+            return;
+        }
+        let names: std::collections::BTreeSet<&String> =
+            before.databases.keys().chain(after.databases.keys()).collect();
+        let phase =
+            |of: &Baseline, name: &String| of.databases.get(name).cloned().unwrap_or_default();
+        let phases =
+            names.into_iter().map(|name| (name.clone(), phase(before, name), phase(after, name)));
+        self.databases = phases.filter(|(_, then, now)| then != now).collect();
+    }
+
+    fn compare_nodes(&mut self, before: &Baseline, after: &Baseline) {
+        if self.unseen.iter().any(|kind| kind == "Node") {
+            return;
+        }
+        for now in &after.nodes {
+            match before.nodes.iter().find(|then| then.name == now.name) {
+                None => self.nodes_new.push(now.clone()),
+                Some(then) if then.version != now.version => {
+                    self.nodes_changed.push((now.clone(), then.version.clone()));
+                }
+                Some(_) => {}
+            }
+        }
+        let is_gone = |then: &&Node| !after.nodes.iter().any(|now| now.name == then.name);
+        self.nodes_gone = before.nodes.iter().filter(is_gone).cloned().collect();
+    }
+}
+
+/// The kind of the objects that a trouble was found by: pods stand under the name of what made them.
+fn kind_looked_at(trouble: &Trouble) -> String {
+    match trouble.what {
+        super::What::PodsNotReady => "Pod".to_owned(),
+        _ => trouble.kind.clone(),
+    }
+}

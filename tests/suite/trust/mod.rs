@@ -1,0 +1,6 @@
+//! Verdicts about certificates, judged by openssl itself.
+
+mod command;
+mod pki;
+mod random;
+mod rows;
