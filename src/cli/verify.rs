@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Args;
 
 use super::cluster::ClusterArgs;
-use super::options::OutputFormat;
+use super::options::{OutputFormat, TypedDuration};
 use crate::error::Error;
 use crate::ops::verify::VerifyRequest;
 use crate::ops::{self, Context};
@@ -43,6 +43,14 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     no_registry: bool,
 
+    /// Watch until it is so, and tell what happened to every pod on the way.
+    #[arg(long)]
+    follow: bool,
+
+    /// How long all has to be well before a roll that is followed is over; 30s where there is a database.
+    #[arg(long, value_name = "DUR", requires = "follow", value_parser = TypedDuration::parse)]
+    dwell: Option<TypedDuration>,
+
     /// Where Argo CD Applications are looked for; everywhere if it is not given.
     #[arg(long, value_name = "NAMESPACE")]
     argocd_namespace: Option<String>,
@@ -78,6 +86,8 @@ impl VerifyArgs {
             commit: self.commit.clone(),
             least_allowed: self.min_allowed_disruptions,
             no_registry: self.no_registry,
+            is_followed: self.follow,
+            dwell: self.dwell.as_ref().map(|dwell| dwell.length),
             argocd_namespace: self.argocd_namespace.clone(),
             access: self.cluster.to_access(),
             form: (output == OutputFormat::Markdown).then_some(VerifyForm::Markdown),

@@ -63,7 +63,16 @@ impl Dump {
         self.objects.extend(other.objects);
     }
 
-    fn add(&mut self, mut document: Value, at: &(usize, usize)) -> Result<(), DumpError> {
+    /// The kinds and objects, in the order of the dump.
+    pub(super) fn into_objects(self) -> Vec<(KindName, Value)> {
+        self.objects
+    }
+
+    pub(super) fn add(
+        &mut self,
+        mut document: Value,
+        at: &(usize, usize),
+    ) -> Result<(), DumpError> {
         let kind = document["kind"].as_str().unwrap_or_default().to_owned();
         let api_version = document["apiVersion"].as_str().unwrap_or_default().to_owned();
         let wrong = |message: &str| {
@@ -108,7 +117,7 @@ fn kind_of(object: &Value) -> KindName {
 }
 
 /// Line and column of the first sign from `offset` on.
-fn place(text: &str, offset: usize) -> (usize, usize) {
+pub(super) fn place(text: &str, offset: usize) -> (usize, usize) {
     let rest = text.get(offset..).unwrap_or_default();
     let at = offset + (rest.len() - rest.trim_start().len());
     let before = text.get(..at).unwrap_or_default();

@@ -9,6 +9,7 @@ mod error;
 mod kind;
 #[cfg(feature = "cluster")]
 mod live;
+mod recording;
 
 use std::ops::ControlFlow;
 
@@ -19,6 +20,7 @@ pub use error::ClusterError;
 pub use kind::KindName;
 #[cfg(feature = "cluster")]
 pub use live::LiveCluster;
+pub use recording::{Recorded, Recording};
 
 /// The name of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

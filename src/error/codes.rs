@@ -444,6 +444,8 @@ catalogue! {
         "The wait ended before it was certain: all looked well, not for long enough or not by a comparison after the sync.";
     OPERATION_STUCK = "operation-stuck", NotInTime,
         "The wait ended while a sync of a revision without the commit held the place.";
+    ROLLOUT_STALLED = "rollout-stalled", NotInTime,
+        "`verify --follow` ended before the roll did. Why it stands still is in the findings; `docs/verify.md` has a section for each.";
     SYNC_WINDOW = "sync-window", NotInTime,
         "The wait ended while a sync window was closed. It is named with its schedule.";
     WAVE_INCOMPLETE = "wave-incomplete", NotInTime,

@@ -8,7 +8,7 @@ use crate::cluster::{ClusterReader, Dump};
 use crate::error::{Error, codes};
 
 /// The most bytes of a dump.
-const MOST_OF_DUMP: u64 = 512 << 20;
+pub(super) const MOST_OF_DUMP: u64 = 512 << 20;
 
 /// How the user wants the cluster to be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,20 +1,23 @@
 //! `overlay verify`: what runs is what git says.
 
 mod application;
+mod following;
 #[cfg(feature = "registry")]
 mod platforms;
 mod reading;
 mod rendering;
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use super::Context;
 use super::cluster::ClusterAccess;
+use crate::checks::Subject;
 use crate::clock;
 use crate::error::{Error, codes};
 use crate::report::Report;
 use crate::report::verify::{Verified, VerifyForm};
-use crate::rollout::{Case, Indexes, Wanted};
+use crate::rollout::{Case, Finding, Indexes, Wanted};
 
 use reading::Reading;
 
@@ -35,6 +38,11 @@ pub struct VerifyRequest {
     pub no_registry: bool,
     /// `--argocd-namespace`: where Applications are looked for; everywhere the account may look if it is not given.
     pub argocd_namespace: Option<String>,
+    /// `--follow`: watch until it is so.
+    pub is_followed: bool,
+    /// `--dwell`: how long all has to be well before a roll that is followed is over; 10s if it is not given, 30s with a
+    /// database.
+    pub dwell: Option<Duration>,
     /// How the cluster is reached.
     pub access: ClusterAccess,
     /// The form of the result where it is neither for people nor JSON.
@@ -59,6 +67,9 @@ pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Er
         return Err(Error::new(codes::USAGE, "nothing is named that could be verified")
             .hint("name an OVERLAY, or a namespace with --namespace NS"));
     }
+    if request.is_followed {
+        return following::follow(context, request);
+    }
     let reader = request.access.open(context)?;
     let default = reader.default_namespace().unwrap_or("default").to_owned();
     let namespace = request.namespace.clone().unwrap_or(default);
@@ -72,7 +83,11 @@ pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Er
             wanted
         }
     };
-    let applications = application::findings(context, &*reader, request, &rendered, &mut reading)?;
+    let mut unreadable = Vec::new();
+    let applications =
+        application::findings(context, &*reader, request, &rendered, &mut |finding| {
+            unreadable.push(finding);
+        })?;
     let mut case = Case {
         snapshot: &reading.snapshot,
         wanted: &wanted,
@@ -85,6 +100,7 @@ pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Er
     let mut findings = applications;
     findings.extend(case.findings());
     findings.extend(reading.unreadable.iter().cloned());
+    findings.append(&mut unreadable);
     Ok(Verified {
         overlays: rendered.overlays.clone(),
         namespace: request.overlays.is_empty().then_some(namespace),
@@ -93,7 +109,24 @@ pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Er
         workloads: case.workload_lines(),
         budgets: case.budget_lines(),
         findings,
+        followed: None,
     })
+}
+
+/// A right that is missing for something that is looked at.
+fn unreadable(
+    group: &str,
+    kind: &str,
+    namespace: &str,
+    error: &crate::cluster::ClusterError,
+) -> Finding {
+    let subject = Subject {
+        api_version: group.to_owned(),
+        kind: kind.to_owned(),
+        namespace: namespace.to_owned(),
+        name: "*".to_owned(),
+    };
+    Finding::of(subject, "unreadable", error.to_string())
 }
 
 /// What registries say of the images that nodes run and git does not name.

@@ -6,8 +6,9 @@ use serde_json::{Value as Json, json};
 
 use super::{Report, Style, Text, escape_control};
 use crate::checks::{Severity, Subject};
+use crate::clock::format_rfc_3339;
 use crate::error::{Error, codes};
-use crate::rollout::{Finding, LiveBudget, WorkloadLine};
+use crate::rollout::{Finding, Follow, LiveBudget, PodLife, Step, WorkloadLine};
 
 /// A form for neither people at a terminal nor programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,86 @@ pub struct Verified {
     pub budgets: Vec<LiveBudget>,
     /// What is wrong, and what to know.
     pub findings: Vec<Finding>,
+    /// What happened, where a roll was followed.
+    pub followed: Option<Followed>,
+}
+
+/// How a roll that was followed ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Ending {
+    /// All is as it is to be.
+    Settled,
+    /// It has failed, by Kubernetes' own word.
+    Failed,
+    /// The time was over.
+    Late,
+}
+
+/// A roll that was followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// How it ended.
+    pub ending: Ending,
+    /// What happened, in order.
+    pub timeline: Vec<Step>,
+    /// Every pod that was seen: namespace, name, life.
+    pub pods: Vec<(String, String, PodLife)>,
+    /// Whether a pod came or went.
+    pub has_moved: bool,
+}
+
+impl Followed {
+    /// What `follow` has seen.
+    #[must_use]
+    pub fn of(follow: &Follow, ending: Ending) -> Self {
+        let own = |(place, name, life): (&str, &str, &PodLife)| {
+            (place.to_owned(), name.to_owned(), life.clone())
+        };
+        Self {
+            ending,
+            timeline: follow.timeline().to_vec(),
+            pods: follow.lives().into_iter().map(own).collect(),
+            has_moved: follow.has_moved(),
+        }
+    }
+
+    fn to_json(&self) -> Json {
+        let at = |seconds: i64| format_rfc_3339(u64::try_from(seconds).unwrap_or(0));
+        let steps = self
+            .timeline
+            .iter()
+            .map(|step| json!({ "at": at(step.at), "object": step.object, "what": step.what }));
+        let pods = self.pods.iter().map(|(namespace, name, life)| {
+            json!({
+                "namespace": namespace,
+                "name": name,
+                "wasThere": life.was_there,
+                "seen": at(life.seen_at),
+                "ready": life.ready_at.map(at),
+                "unready": life.unready_at.map(at),
+                "terminating": life.terminating_at.map(at),
+                "ended": life.ended_at.map(at),
+                "gone": life.gone_at.map(at),
+            })
+        });
+        json!({
+            "ending": self.ending,
+            "timeline": steps.collect::<Vec<_>>(),
+            "pods": pods.collect::<Vec<_>>(),
+        })
+    }
+
+    fn push_text(&self, text: &mut Text) {
+        if !self.has_moved {
+            text.line("  no pod came or went while it was watched");
+        }
+        let first = self.timeline.first().map_or(0, |step| step.at);
+        for step in &self.timeline {
+            text.push(Style::Faint, format!("  {:>5}s", step.at - first));
+            text.line(format!(" {} {}", step.object, step.what));
+        }
+    }
 }
 
 impl Verified {
@@ -54,6 +135,10 @@ impl Verified {
     /// Why the command does not end with 0.
     #[must_use]
     pub fn error(&self) -> Option<Error> {
+        let is_late = self.followed.as_ref().is_some_and(|f| f.ending == Ending::Late);
+        if is_late {
+            return Some(self.stalled());
+        }
         let bad = self.findings.iter().filter(|finding| finding.is_failure()).count();
         let first = self.findings.iter().find(|finding| finding.is_failure())?;
         let message = match bad {
@@ -64,10 +149,26 @@ impl Verified {
         Some(Error::new(codes::NOT_VERIFIED, message).hint(hint))
     }
 
+    /// The end of the time, with the first reason.
+    fn stalled(&self) -> Error {
+        let is_state = |finding: &&Finding| {
+            matches!(finding.id, "rollout-unfinished" | "object-differs" | "pods-not-ready")
+        };
+        let failures = || self.findings.iter().filter(|finding| finding.is_failure());
+        let reason = failures().find(|finding| !is_state(finding)).or_else(|| failures().next());
+        let message = match reason {
+            Some(reason) => format!("not there in time: {}: {}", reason.resource, reason.message),
+            None => "not there in time: old pods are still there".to_owned(),
+        };
+        let error = Error::new(codes::ROLLOUT_STALLED, message);
+        let hint = reason.map(|reason| format!("`overlay explain {}` says more", reason.id));
+        hint.into_iter().fold(error, Error::hint)
+    }
+
     /// The `result` of the JSON form.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        json!({
+        let mut result = json!({
             "overlays": self.overlays.iter().map(|path| json!({ "path": path })).collect::<Vec<_>>(),
             "namespace": self.namespace,
             "commit": self.commit,
@@ -75,7 +176,11 @@ impl Verified {
             "workloads": self.workloads,
             "budgets": self.budgets,
             "findings": self.findings,
-        })
+        });
+        if let Some(followed) = &self.followed {
+            result["follow"] = followed.to_json();
+        }
+        result
     }
 
     fn to_text(&self) -> Text {
@@ -91,6 +196,9 @@ impl Verified {
                 "  budget {} ({}) allows {}: {} healthy, {} must stay",
                 budget.name, budget.namespace, budget.allowed, budget.healthy, budget.desired
             ));
+        }
+        if let Some(followed) = &self.followed {
+            followed.push_text(&mut text);
         }
         self.findings.iter().for_each(|finding| push_finding(finding, &mut text));
         text.line(self.summary());
@@ -120,7 +228,7 @@ impl Verified {
 
     fn to_markdown(&self) -> String {
         let mut text = String::new();
-        let mark = if self.is_well() { "✅" } else { "❌" };
+        let mark = if self.error().is_none() { "✅" } else { "❌" };
         let _ = writeln!(text, "### {mark} Verify: {}\n", cell(&self.title()));
         if !self.workloads.is_empty() {
             text.push_str("| workload | namespace | ready |\n|---|---|---|\n");

@@ -87,6 +87,15 @@ pub fn is_owned_by(object: &Value, owner: &Value) -> bool {
         })
 }
 
+/// Whether the templates of two objects run the same images in the same containers; one that states none does.
+fn has_images_of(one: &Value, other: &Value) -> bool {
+    let images = |object| {
+        let containers = items_at(object, "/spec/template/spec/containers").iter();
+        containers.map(|c| (text_at(c, "/name"), text_at(c, "/image"))).collect::<Vec<_>>()
+    };
+    images(one).is_empty() || images(one) == images(other)
+}
+
 /// What was read of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
@@ -164,11 +173,13 @@ impl Snapshot {
         sets.filter(|set| is_owned_by(set, workload)).collect()
     }
 
-    /// The ReplicaSet of a Deployment's present template: that of its own revision, else of the highest.
+    /// The ReplicaSet of a Deployment's present template: of those that run its images the one of its own revision, else
+    /// of the highest; none before its controller has made one.
     #[must_use]
     pub fn new_set_of(&self, workload: &Value) -> Option<&Value> {
         const REVISION: &str = "/metadata/annotations/deployment.kubernetes.io~1revision";
-        let sets = self.sets_of(workload);
+        let mut sets = self.sets_of(workload);
+        sets.retain(|set| has_images_of(set, workload));
         let own = text_at(workload, REVISION);
         let is_current = |set: &&&Value| !own.is_empty() && text_at(set, REVISION) == own;
         let highest = || {
@@ -183,7 +194,10 @@ impl Snapshot {
     pub fn is_new_pod(&self, workload: &Value, pod: &Value) -> Option<bool> {
         const HASH: &str = "/metadata/labels/controller-revision-hash";
         match kind(workload) {
-            "Deployment" => self.new_set_of(workload).map(|set| is_owned_by(pod, set)),
+            "Deployment" => match self.new_set_of(workload) {
+                Some(set) => Some(is_owned_by(pod, set)),
+                None => (!self.sets_of(workload).is_empty()).then_some(false),
+            },
             "StatefulSet" => {
                 let revision = text_at(workload, "/status/updateRevision");
                 (!revision.is_empty()).then(|| text_at(pod, HASH) == revision)

@@ -1,13 +1,14 @@
 //! What runs in a cluster, judged: rolls, pods, images, disruption budgets, databases.
 //!
 //! Pure: it takes live objects as plain JSON ([`Snapshot`]) and what git renders ([`Wanted`]), and gives [`Finding`]s. Must
-//! not know how objects are read (`cluster` does) nor what the command line looks like. [`Case`] is the whole judgement;
-//! the rules are those of Kubernetes' own controllers and of `kubectl rollout status`; each module names the files.
+//! not know how objects are read (`cluster` does) nor what the command line looks like. [`Case`] is the whole judgement
+//! of one moment, [`Follow`] of a roll from its beginning to its end; the rules are those of Kubernetes' own controllers and of `kubectl rollout status`; each module names the files.
 
 mod budgets;
 mod dependents;
 mod events;
 mod finding;
+mod follow;
 mod images;
 mod judge;
 mod live;
@@ -21,6 +22,7 @@ pub use budgets::{LiveBudget, budget_findings, overlapping, selects};
 pub use dependents::{database_findings, instances, ready_finding, revisions, sync_finding};
 pub use events::{last_seen, latest_event, one_line, time_at};
 pub use finding::{CATALOGUE, Finding, explanation, severity_of, subject};
+pub use follow::{Follow, Goal, Heard, PodLife, Progress, Step, is_event, newest_time};
 pub use images::{Indexes, Question, WantedImage, running_digest, whole_name};
 pub use judge::{Case, WorkloadLine};
 pub use live::{

@@ -62,6 +62,7 @@ mod remote_forms;
 mod render;
 #[cfg(feature = "git")]
 mod revert;
+mod rollouts;
 mod schemas;
 mod sequences;
 #[cfg(all(feature = "forge", feature = "argocd"))]
@@ -74,4 +75,6 @@ mod tables;
 #[cfg(all(feature = "trust", feature = "http"))]
 mod trust;
 mod untrusted;
+#[cfg(all(feature = "http", feature = "cluster", feature = "git"))]
+mod verify;
 mod yaml;

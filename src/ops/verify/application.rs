@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::VerifyRequest;
-use super::reading::Reading;
 use super::rendering::Rendered;
 use crate::checks::Subject;
 use crate::checks::model::application::Application;
@@ -16,13 +15,13 @@ use crate::rollout::{Finding, revisions, sync_finding};
 /// Whether the Applications of these overlays are Synced, at the commit where one is asked for.
 ///
 /// # Errors
-/// Where the cluster does not answer, or `--commit` names no commit.
+/// Where the cluster does not answer, or `--commit` names no commit. A right that is missing is told to `missed`.
 pub(super) fn findings(
     context: &Context,
     reader: &dyn ClusterReader,
     request: &VerifyRequest,
     rendered: &Rendered,
-    reading: &mut Reading<'_>,
+    missed: &mut dyn FnMut(Finding),
 ) -> Result<Vec<Finding>, Error> {
     let git = Git::open(context, request)?;
     let kind = KindName::new("argoproj.io", "Application");
@@ -31,7 +30,7 @@ pub(super) fn findings(
         Err(error @ ClusterError::Denied { .. }) => {
             let namespace = request.argocd_namespace.as_deref().unwrap_or_default();
             if request.commit.is_some() {
-                reading.denied(&kind.group, &kind.kind, namespace, &error);
+                missed(super::unreadable(&kind.group, &kind.kind, namespace, &error));
             }
             return Ok(Vec::new());
         }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::Subject;
 use crate::cluster::{ClusterError, ClusterReader, KindName};
 use crate::error::Error;
 use crate::rollout::{Finding, KINDS, Snapshot, Wanted};
@@ -84,7 +83,9 @@ impl<'a> Reading<'a> {
     fn look(&mut self, group: &str, kind: &str, namespace: &str) -> Result<(), Error> {
         match self.reader.list(&KindName::new(group, kind), Some(namespace)) {
             Ok(listing) => self.snapshot.extend(listing.items),
-            Err(error @ ClusterError::Denied { .. }) => self.denied(group, kind, namespace, &error),
+            Err(error @ ClusterError::Denied { .. }) => {
+                self.unreadable.push(super::unreadable(group, kind, namespace, &error));
+            }
             Err(error) => return Err(error.into()),
         }
         Ok(())
@@ -98,22 +99,5 @@ impl<'a> Reading<'a> {
             Err(error) => return Err(error.into()),
         }
         Ok(())
-    }
-
-    /// Notes a right that is missing.
-    pub(super) fn denied(
-        &mut self,
-        group: &str,
-        kind: &str,
-        namespace: &str,
-        error: &ClusterError,
-    ) {
-        let subject = Subject {
-            api_version: group.to_owned(),
-            kind: kind.to_owned(),
-            namespace: namespace.to_owned(),
-            name: "*".to_owned(),
-        };
-        self.unreadable.push(Finding::of(subject, "unreadable", error.to_string()));
     }
 }

@@ -77,6 +77,10 @@ pub(super) fn trouble(snapshot: &Snapshot, pod: &Value, now: i64) -> Option<Find
         );
         return Some(Finding::about(pod, "stuck-terminating", message));
     }
+    if !is_running {
+        // It has ended, and the kubelet is about to take it away.
+        return None;
+    }
     let since = (now - (end - grace)).max(0);
     let left = (end - now).max(0);
     let drain = drain_of_pod(snapshot, pod);

@@ -1,0 +1,323 @@
+//! `overlay verify` against a Kubernetes API on loopback: real git, a real render, and a cluster that the test changes.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::kube_api::KubeApi;
+use crate::support::repo::{Ran, TestRepo};
+
+const OLD: &str =
+    "ghcr.io/shop/web@sha256:a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
+const NEW: &str =
+    "ghcr.io/shop/web@sha256:b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2";
+
+fn kustomization(image: &str) -> String {
+    let (name, digest) = image.split_once('@').unwrap();
+    format!(
+        "resources: [web.yaml]\nnamespace: shop\nimages:\n- name: web\n  newName: {name}\n  digest: {digest}\n"
+    )
+}
+
+const WEB: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {app: web}
+  template:
+    metadata:
+      labels: {app: web}
+    spec:
+      containers:
+      - name: web
+        image: web
+        readinessProbe:
+          httpGet: {path: /ready, port: 8080}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: web
+spec:
+  minAvailable: 1
+  selector:
+    matchLabels: {app: web}
+";
+
+fn repo(image: &str) -> TestRepo {
+    let kustomization = kustomization(image);
+    TestRepo::with_files(&[
+        ("overlays/prod/kustomization.yaml", &kustomization),
+        ("overlays/prod/web.yaml", WEB),
+    ])
+}
+
+fn deployment(image: &str, revision: &str, status: [i64; 4]) -> Value {
+    let [all, updated, ready, available] = status;
+    json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "d", "generation": 1,
+            "annotations": {"deployment.kubernetes.io/revision": revision}},
+        "spec": {"replicas": 2,
+            "strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+            "template": {"metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": image}]}}},
+        "status": {"observedGeneration": 1, "replicas": all, "updatedReplicas": updated,
+            "readyReplicas": ready, "availableReplicas": available}})
+}
+
+fn set(name: &str, revision: &str) -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "metadata": {"name": name, "namespace": "shop", "uid": name,
+            "annotations": {"deployment.kubernetes.io/revision": revision},
+            "ownerReferences": [{"kind": "Deployment", "name": "web", "uid": "d"}]}})
+}
+
+fn pod(set: &str, name: &str, image: &str, ready: bool) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": format!("{set}-{name}"), "namespace": "shop", "uid": name,
+            "labels": {"app": "web"},
+            "ownerReferences": [{"kind": "ReplicaSet", "name": set, "uid": set}]},
+        "spec": {"containers": [{"name": "web", "image": image,
+            "readinessProbe": {"httpGet": {"port": 8080}}}]},
+        "status": {"phase": "Running",
+            "conditions": [{"type": "Ready", "status": if ready { "True" } else { "False" }}],
+            "containerStatuses": [{"name": "web", "ready": ready, "imageID": image,
+                "state": {"running": {}}}]}})
+}
+
+fn budget(allowed: i64) -> Value {
+    json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web", "namespace": "shop", "generation": 1},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}},
+        "status": {"observedGeneration": 1, "disruptionsAllowed": allowed, "currentHealthy": 2,
+            "desiredHealthy": 1, "expectedPods": 2}})
+}
+
+/// What runs after a roll to `image`.
+fn rolled_out(image: &str) -> Vec<Value> {
+    vec![
+        deployment(image, "1", [2, 2, 2, 2]),
+        set("web-1", "1"),
+        pod("web-1", "a", image, true),
+        pod("web-1", "b", image, true),
+        budget(1),
+    ]
+}
+
+fn command(repo: &TestRepo, server: &KubeApi, args: &[&str]) -> Command {
+    let kubeconfig = repo.path().join("../kubeconfig");
+    std::fs::write(&kubeconfig, server.kubeconfig("shop")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_overlay"));
+    command.args(["verify", "-o", "json", "--no-registry"]).args(args).current_dir(repo.path());
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("HOME", repo.path().join("../home")).env("KUBECONFIG", kubeconfig);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn ended(child: Child) -> Ran {
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        status: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn verify(repo: &TestRepo, server: &KubeApi, args: &[&str]) -> Ran {
+    ended(command(repo, server, args).spawn().unwrap())
+}
+
+fn ids(ran: &Ran) -> Vec<String> {
+    let json = ran.json();
+    let findings = json["result"]["findings"].as_array().unwrap().iter();
+    findings.map(|finding| finding["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_runs_is_what_git_says() {
+    let repo = repo(NEW);
+    let server = KubeApi::with(rolled_out(NEW));
+    let ran = verify(&repo, &server, &["overlays/prod"]);
+    assert_eq!((ran.status, ids(&ran)), (0, vec![]), "{ran:?}");
+    let result = &ran.json()["result"];
+    assert_eq!(result["workloads"][0]["ready"], 2);
+    assert_eq!(result["budgets"][0]["allowed"], 1);
+    assert_eq!(result["commit"], repo.git(&["rev-parse", "HEAD"]).trim());
+    assert!(server.asked().iter().all(|asked| asked.method == "GET"));
+    // What is on disk and not committed says nothing.
+    repo.write("overlays/prod/kustomization.yaml", &kustomization(OLD));
+    assert_eq!(verify(&repo, &server, &["overlays/prod"]).status, 0);
+    repo.commit("back");
+    let ran = verify(&repo, &server, &["overlays/prod"]);
+    assert_eq!((ran.status, ids(&ran)), (7, vec!["object-differs".to_owned()]), "{ran:?}");
+    assert_eq!(verify(&repo, &server, &["overlays/prod", "--at", "HEAD~1"]).status, 0);
+    assert!(!ran.stdout.contains("planted-cluster-token"));
+}
+
+#[test]
+fn every_difference_is_a_finding() {
+    let repo = repo(NEW);
+    let server = KubeApi::with(rolled_out(NEW));
+    let of = |args: &[&str]| {
+        let ran = verify(&repo, &server, args);
+        (ran.status, ids(&ran).join(" "))
+    };
+    assert_eq!(of(&["overlays/prod", "--min-allowed-disruptions", "2"]), (7, "budget-low".into()));
+    // A node that says another digest, and nobody to ask.
+    let path = "/status/containerStatuses/0/imageID";
+    server.set("pods", "shop", "web-1-a", path, json!(OLD));
+    assert_eq!(of(&["overlays/prod"]), (7, "image-unknown".into()));
+    server.set("pods", "shop", "web-1-a", path, json!(NEW));
+    server.set("pods", "shop", "web-1-a", "/status/conditions/0/status", json!("False"));
+    assert_eq!(of(&["overlays/prod"]), (7, "pods-not-ready pods-not-ready".into()));
+    server.apply(pod("web-1", "a", NEW, true));
+    server.set("deployments", "shop", "web", "/spec/replicas", json!(1));
+    let (status, found) = of(&["overlays/prod"]);
+    assert!(status == 7 && found.starts_with("object-differs"), "{found}");
+    server.delete("deployments", "shop", "web");
+    assert_eq!(of(&["overlays/prod"]), (7, "object-missing".into()));
+}
+
+#[test]
+fn a_namespace_is_looked_at_as_a_whole_before_a_node_upgrade() {
+    let repo = repo(NEW);
+    let server = KubeApi::with(rolled_out(NEW));
+    assert_eq!(verify(&repo, &server, &["--namespace", "shop"]).status, 0);
+    server.apply(budget(0));
+    let ran = verify(&repo, &server, &["-n", "shop"]);
+    assert_eq!((ran.status, ids(&ran)), (7, vec!["budget-low".to_owned()]), "{ran:?}");
+    assert_eq!(verify(&repo, &server, &["-n", "shop", "--min-allowed-disruptions", "0"]).status, 0);
+}
+
+#[test]
+fn a_missing_right_is_said_and_the_rest_is_judged() {
+    let repo = repo(NEW);
+    let server = KubeApi::with(rolled_out(NEW));
+    for plural in ["events", "nodes", "applications", "persistentvolumeclaims"] {
+        server.deny("list", plural);
+    }
+    assert_eq!(verify(&repo, &server, &["overlays/prod"]).status, 0);
+    server.deny("list", "poddisruptionbudgets");
+    let ran = verify(&repo, &server, &["overlays/prod"]);
+    assert_eq!(ran.status, 7, "{ran:?}");
+    let findings = ran.json()["result"]["findings"].clone();
+    let said = "the account may not list poddisruptionbudgets.policy in namespace shop";
+    assert!(findings.to_string().contains(said), "{findings}");
+    server.deny("list", "pods");
+    let ran = verify(&repo, &server, &["overlays/prod"]);
+    assert_eq!((ran.status, &*ran.code()), (4, "cluster-denied"), "{ran:?}");
+    assert_eq!(ran.json()["error"]["message"], "the account may not list pods in namespace shop");
+}
+
+#[test]
+fn an_application_has_to_be_synced_at_the_commit() {
+    let repo = repo(NEW);
+    repo.git(&["remote", "add", "origin", "https://git.example/shop/deploy.git"]);
+    let first = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    repo.write("README.md", "later\n");
+    repo.commit("later");
+    let server = KubeApi::with(rolled_out(NEW));
+    let of = |args: &[&str]| {
+        let ran = verify(&repo, &server, args);
+        (ran.status, ids(&ran).join(" "))
+    };
+    let asked = ["overlays/prod", "--commit", "HEAD"];
+    assert_eq!(of(&asked), (7, "application-other-commit".into()));
+    let application = |status: &str, revision: &str| {
+        json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+            "metadata": {"name": "shop", "namespace": "argocd"},
+            "spec": {"source": {"repoURL": "git@git.example:shop/deploy.git",
+                "path": "overlays/prod"}},
+            "status": {"sync": {"status": status, "revision": revision},
+                "health": {"status": "Healthy"}}})
+    };
+    server.apply(application("Synced", &first));
+    assert_eq!(of(&asked), (7, "application-other-commit".into()));
+    assert_eq!(of(&["overlays/prod", "--commit", "HEAD~1"]), (0, String::new()));
+    let later = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    server.apply(application("Synced", &later));
+    assert_eq!(of(&asked), (0, String::new()));
+    assert_eq!(of(&["overlays/prod", "--commit", "HEAD~1"]), (0, String::new()));
+    server.apply(application("OutOfSync", &later));
+    assert_eq!(of(&asked), (7, "application-not-synced".into()));
+}
+
+#[test]
+fn a_roll_is_followed_from_before_its_beginning_to_its_end() {
+    let repo = repo(NEW);
+    let server = KubeApi::with(rolled_out(OLD));
+    let args = ["overlays/prod", "--follow", "--dwell", "0s", "--timeout", "60s"];
+    let child = command(&repo, &server, &args).spawn().unwrap();
+    server.wait_for("/pods?&watch=true", 1);
+    server.wait_for("/replicasets?&watch=true", 1);
+    server.wait_for("/deployments?&watch=true", 1);
+    server.apply(set("web-2", "2"));
+    server.apply(deployment(NEW, "2", [3, 1, 2, 2]));
+    for (old, new) in [("a", "c"), ("b", "d")] {
+        server.apply(pod("web-2", new, NEW, false));
+        std::thread::sleep(Duration::from_millis(20));
+        server.apply(pod("web-2", new, NEW, true));
+        let mut going = pod("web-1", old, OLD, true);
+        going["metadata"]["deletionTimestamp"] = json!("2999-01-01T00:00:00Z");
+        server.apply(going.clone());
+        going["status"]["conditions"][0]["status"] = json!("False");
+        server.apply(going);
+        server.delete("pods", "shop", &format!("web-1-{old}"));
+    }
+    server.forget();
+    server.apply(deployment(NEW, "2", [2, 2, 2, 2]));
+    let ran = ended(child);
+    assert_eq!((ran.status, ids(&ran)), (0, vec![]), "{ran:?}");
+    let follow = &ran.json()["result"]["follow"];
+    assert_eq!(follow["ending"], "settled");
+    let pods = follow["pods"].as_array().unwrap();
+    assert_eq!(pods.iter().filter(|pod| pod["gone"].is_string()).count(), 2, "{follow}");
+    assert!(server.asked().iter().all(|asked| asked.method == "GET"));
+}
+
+#[test]
+fn a_roll_that_does_not_end_says_why() {
+    let repo = repo(NEW);
+    let server = KubeApi::with(rolled_out(OLD));
+    server.apply(set("web-2", "2"));
+    server.apply(deployment(NEW, "2", [3, 1, 2, 2]));
+    let mut waiting = pod("web-2", "c", NEW, false);
+    waiting["status"] = json!({"phase": "Pending", "conditions": [{"type": "PodScheduled",
+        "status": "False", "reason": "Unschedulable",
+        "message": "0/1 nodes are available: 1 Insufficient cpu."}]});
+    server.apply(waiting);
+    let args = ["overlays/prod", "--follow", "--timeout", "2s"];
+    let ran = verify(&repo, &server, &args);
+    assert_eq!((ran.status, &*ran.code()), (6, "rollout-stalled"), "{ran:?}");
+    let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("Pod/web-2-c") && message.contains("1 Insufficient cpu"), "{message}");
+    let findings = ids(&ran);
+    assert!(findings.contains(&"unschedulable".to_owned()), "{findings:?}");
+    server.deny("watch", "pods");
+    let ran = verify(&repo, &server, &args);
+    assert_eq!((ran.status, &*ran.code()), (4, "cluster-denied"), "{ran:?}");
+}
+
+#[test]
+fn a_dump_stands_in_for_a_cluster() {
+    let repo = repo(NEW);
+    let dump = json!({"apiVersion": "v1", "kind": "List", "items": rolled_out(NEW)});
+    repo.write("cluster.json", &dump.to_string());
+    let args = ["verify", "overlays/prod", "--from", "cluster.json", "-o", "json"];
+    let ran = repo.overlay(&args);
+    assert_eq!((ran.status, ids(&ran)), (0, vec![]), "{ran:?}");
+    let ran =
+        repo.overlay(&["verify", "overlays/prod", "--from", "cluster.json", "-o", "markdown"]);
+    assert!(ran.stdout.contains("| Deployment/web | shop | 2/2 |"), "{ran:?}");
+    repo.write("cluster.json", "NAME READY\n");
+    let ran = repo.overlay(&args);
+    assert_eq!((ran.status, &*ran.code()), (3, "dump-invalid"), "{ran:?}");
+    let ran = repo.overlay(&["verify", "overlays/prod", "-o", "json"]);
+    assert_eq!((ran.status, &*ran.code()), (4, "cluster-unconfigured"), "{ran:?}");
+}
