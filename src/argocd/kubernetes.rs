@@ -22,6 +22,7 @@ use super::port::{
     ApplicationRef, ArgoCd, ManagedResource, ObjectRef, RefreshRequest, SyncRequest, SyncWindows,
     TreeNode, Trouble, is_rolling_sync,
 };
+use super::windows::Project;
 use crate::kubernetes::{Connection, ConnectionName, Failure, FailureKind};
 
 /// The namespace that Argo CD lives in where nobody says otherwise.
@@ -185,8 +186,12 @@ impl ArgoCd for Kubernetes {
         Err(Trouble::NotServed { what: "the resource tree".to_owned() })
     }
 
-    fn sync_windows(&self, _: &ApplicationRef) -> Result<SyncWindows, Trouble> {
-        Err(Trouble::NotServed { what: "sync windows".to_owned() })
+    fn sync_windows(&self, app: &ApplicationRef) -> Result<SyncWindows, Trouble> {
+        let found: Application = self.read(app)?;
+        // Projects live beside Argo CD, wherever the Application does.
+        let projects = resources("appprojects", &self.namespace);
+        let project: Project = self.find(&projects, &found.spec.project)?;
+        project.windows_of(&found, crate::clock::now_unix())
     }
 
     fn has_rolling_sync(&self, app: &ApplicationRef, set: &str) -> Result<bool, Trouble> {

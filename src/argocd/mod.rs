@@ -30,6 +30,8 @@ mod rest;
 mod source;
 mod time;
 mod wait;
+#[cfg(feature = "cluster")]
+mod windows;
 
 pub use application::{
     Application, Automated, ComparedTo, Condition, Destination, Health, HydrateOperation,

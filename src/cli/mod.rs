@@ -305,8 +305,9 @@ fn run(cli: Cli, environment: Environment) -> Exit {
         color_environment(&environment),
     );
     let name = cli.command.name();
+    let is_dumb = color_environment(&environment).dumb;
     let progress = ui.shows_progress().then(|| {
-        let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+        let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr()) && !is_dumb;
         let wants_steps = cli.global.verbose;
         Arc::new(progress::StderrProgress::start(name, is_terminal, wants_steps))
             as Arc<dyn Progress>

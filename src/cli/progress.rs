@@ -1,7 +1,7 @@
-//! How far long work has gone, on standard error: a line that is written over on a terminal, and now and
+//! How far long work has gone, on standard error: lines that are written over on a terminal, and now and
 //! then a line of its own elsewhere. Work that ends soon says nothing; `--verbose` tells every step.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::ops::parallel::Progress;
@@ -25,13 +25,44 @@ pub(crate) struct StderrProgress {
     wants_steps: bool,
     started: Instant,
     told: Mutex<Option<Instant>>,
+    block: Mutex<Block>,
+}
+
+/// The lines at the end of a terminal that are written over.
+#[derive(Debug, Default)]
+struct Block {
+    lines: Vec<String>,
+    drawn: Option<Instant>,
+}
+
+impl Block {
+    /// What takes the lines away again.
+    fn cleared(&self) -> String {
+        match self.lines.len() {
+            0 => "\r\u{1b}[K".to_owned(),
+            // Up to the first of them, and away with all that follows.
+            count => format!("\r\u{1b}[{count}A\u{1b}[J"),
+        }
+    }
+
+    /// What draws them; without wrapping, so that each line of text is one line of the terminal.
+    fn drawn(&self) -> String {
+        match self.lines.is_empty() {
+            true => String::new(),
+            false => format!("\u{1b}[?7l{}\n\u{1b}[?7h", self.lines.join("\n")),
+        }
+    }
 }
 
 impl StderrProgress {
     /// For the command of that name, from now on; each step is told where `wants_steps`.
     pub(crate) fn start(command: &'static str, is_terminal: bool, wants_steps: bool) -> Self {
-        let (started, told) = (Instant::now(), Mutex::default());
-        Self { command, is_terminal, wants_steps, started, told }
+        let (started, told, block) = (Instant::now(), Mutex::default(), Mutex::default());
+        Self { command, is_terminal, wants_steps, started, told, block }
+    }
+
+    fn block(&self) -> MutexGuard<'_, Block> {
+        self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether it is time to say something again; then it counts as said.
@@ -55,8 +86,26 @@ impl Progress for StderrProgress {
     }
 
     fn say(&self, step: &str) {
-        let clear = if self.is_terminal { "\r\u{1b}[K" } else { "" };
-        print_stderr(&format!("{clear}{}: {}\n", self.command, escape_control(step)));
+        let line = format!("{}: {}\n", self.command, escape_control(step));
+        // Held while it is written, so that no other thread's lines come between.
+        let block = self.block();
+        match self.is_terminal {
+            true => print_stderr(&format!("{}{line}{}", block.cleared(), block.drawn())),
+            false => print_stderr(&line),
+        }
+    }
+
+    fn show_state(&self, lines: &dyn Fn() -> Vec<String>) {
+        let mut block = self.block();
+        let now = Instant::now();
+        let is_due = block.drawn.is_none_or(|last| now.duration_since(last) > OFTEN);
+        if !self.is_terminal || !is_due {
+            return;
+        }
+        let clear = block.cleared();
+        block.lines = lines().iter().map(|line| escape_control(line).into()).collect();
+        block.drawn = Some(now);
+        print_stderr(&(clear + &block.drawn()));
     }
 
     fn step(&self, done: usize, total: usize) {
@@ -69,8 +118,10 @@ impl Progress for StderrProgress {
 
     fn end(&self) {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_terminal && told.is_some() {
-            print_stderr("\r\u{1b}[K");
+        let mut block = self.block();
+        if self.is_terminal && (told.is_some() || block.drawn.is_some()) {
+            print_stderr(&block.cleared());
+            block.lines.clear();
         }
     }
 }
@@ -87,5 +138,14 @@ mod tests {
         assert!(progress.is_due(at(5100)));
         assert!(!progress.is_due(at(9000)));
         assert!(progress.is_due(at(10_200)));
+    }
+
+    #[test]
+    fn a_block_is_written_over_line_for_line() {
+        let mut block = Block::default();
+        assert_eq!((&*block.cleared(), &*block.drawn()), ("\r\u{1b}[K", ""));
+        block.lines = vec!["one".to_owned(), "two".to_owned()];
+        assert_eq!(block.drawn(), "\u{1b}[?7lone\ntwo\n\u{1b}[?7h");
+        assert_eq!(block.cleared(), "\r\u{1b}[2A\u{1b}[J");
     }
 }

@@ -19,6 +19,9 @@ pub trait Progress: Send + Sync + std::fmt::Debug {
     fn wants_steps(&self) -> bool;
     /// A step was taken: one sentence, without a line break.
     fn say(&self, step: &str);
+    /// How things stand, for who watches: on a terminal these lines stay below all others, and are written over by the
+    /// next. They are made only where they are shown.
+    fn show_state(&self, lines: &dyn Fn() -> Vec<String>);
     /// `done` of `total` items are done.
     fn step(&self, done: usize, total: usize);
     /// The work ended, well or not.

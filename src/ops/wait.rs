@@ -1,6 +1,7 @@
 //! `overlay wait`: until Argo CD has applied a commit, or a later one that still holds its change, and it is healthy.
 
 mod access;
+mod board;
 mod effect;
 mod revisions;
 mod targets;

@@ -12,6 +12,15 @@ use crate::verify::{ChangedObject, compare_objects, node_to_json};
 /// The annotations of hooks, which are run and not kept (argo-cd `gitops-engine/pkg/sync/hook`).
 const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
 
+/// What a commit changes in what an overlay renders.
+#[derive(Clone, Debug)]
+pub(super) struct CommitEffect {
+    /// What is kept in the cluster.
+    pub(super) effect: ExpectedEffect,
+    /// The hooks, which only a sync runs.
+    pub(super) hooks: Vec<ObjectRef>,
+}
+
 /// Renders revisions of one repository.
 #[derive(Clone, Copy)]
 pub(super) struct Renders<'a> {
@@ -39,24 +48,23 @@ impl Renders<'_> {
     }
 
     /// What `commit` changes in what `directory` renders, against its first parent.
-    pub(super) fn expected(&self, commit: ObjectId, directory: &str) -> ExpectedEffect {
-        match self.changes(commit, directory) {
-            Ok(changes) => ExpectedEffect::Known(changes),
-            Err(error) => ExpectedEffect::Unknown { message: error.to_string() },
-        }
+    pub(super) fn expected(&self, commit: ObjectId, directory: &str) -> CommitEffect {
+        self.changes(commit, directory).unwrap_or_else(|error| CommitEffect {
+            effect: ExpectedEffect::Unknown { message: error.to_string() },
+            hooks: Vec::new(),
+        })
     }
 
-    fn changes(&self, commit: ObjectId, directory: &str) -> Result<Vec<ExpectedChange>, Error> {
+    fn changes(&self, commit: ObjectId, directory: &str) -> Result<CommitEffect, Error> {
         let parent = self.repository.commit(commit)?.parents.first().copied();
         let before = match parent {
             Some(parent) => self.resources(parent, directory)?.unwrap_or_default(),
             None => Vec::new(),
         };
         let after = self.resources(commit, directory)?.unwrap_or_default();
-        let kept = |resources: Vec<Resource>| -> Vec<Resource> {
-            resources.into_iter().filter(|resource| !is_hook(resource)).collect()
-        };
-        let differences = compare_objects(&kept(before), &kept(after));
+        let (hooks_before, before): (Vec<_>, Vec<_>) = before.into_iter().partition(is_hook);
+        let (hooks_after, after): (Vec<_>, Vec<_>) = after.into_iter().partition(is_hook);
+        let differences = compare_objects(&before, &after);
         let present = |id: &ResourceId| ExpectedChange {
             object: object(id),
             presence: Presence::Present(Vec::new()),
@@ -66,7 +74,11 @@ impl Renders<'_> {
         let mut changes: Vec<ExpectedChange> = differences.added.iter().map(present).collect();
         changes.extend(differences.changed.iter().map(changed));
         changes.extend(differences.removed.iter().map(absent));
-        Ok(changes)
+        // A hook that is gone is never run again, which asks for nothing.
+        let hooks = compare_objects(&hooks_before, &hooks_after);
+        let changed = hooks.changed.iter().map(|changed| object(&changed.resource));
+        let hooks = hooks.added.iter().map(object).chain(changed).collect();
+        Ok(CommitEffect { effect: ExpectedEffect::Known(changes), hooks })
     }
 
     /// Whether `revision` still renders what is expected of `directory`.

@@ -3,17 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::effect::Renders;
+use super::effect::{CommitEffect, Renders};
 use super::revisions::{GitRevisions, Relations};
 use super::{Deployer, WaitRequest, trouble};
 use crate::argocd::{
-    Application, ApplicationRef, ArgoCd, Containment, Expectation, ExpectedEffect, Facts, Moment,
-    clean_path,
+    Application, ApplicationRef, ArgoCd, Containment, Expectation, ExpectedChange, ExpectedEffect,
+    Facts, Moment, ObjectRef, clean_path,
 };
 use crate::error::{Error, codes};
 use crate::git::ObjectId;
 use crate::kustomize::Step;
 use crate::repository_url::is_same_repository;
+
+/// Overlays with what the commit changes in each, where that is known.
+type EachOverlay = Vec<(String, Vec<ExpectedChange>)>;
 
 /// Why an Application is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +40,7 @@ pub(super) struct Setting<'a> {
     pub(super) argocd: Arc<dyn ArgoCd>,
     pub(super) request: &'a WaitRequest,
     /// What the commit changes in each overlay that was looked at.
-    pub(super) effects: Mutex<BTreeMap<String, ExpectedEffect>>,
+    pub(super) effects: Mutex<BTreeMap<String, CommitEffect>>,
     /// What is known of revisions, for all Applications together.
     pub(super) relations: Arc<Relations>,
 }
@@ -160,7 +163,7 @@ impl<'a> Setting<'a> {
         let mut expected = self.expectation(path, containment);
         let sources = self.relevant(found, &expected);
         let directories: BTreeSet<&String> = sources.iter().map(|(path, _, _)| path).collect();
-        let (effect, overlays) = self.effect(&directories);
+        let (effect, overlays, hooks) = self.effect(&directories);
         expected.effect = effect;
         let (_, repository, branch) = sources.into_iter().next().unwrap_or_default();
         let revisions = GitRevisions {
@@ -171,7 +174,8 @@ impl<'a> Setting<'a> {
             overlays,
             relations: Arc::clone(&self.relations),
         };
-        let warnings = warnings(found, &expected);
+        let mut warnings = warnings(found, &expected);
+        warnings.extend(only_hooks(&expected.effect, &hooks));
         Target { app, expected, revisions, warnings }
     }
 
@@ -192,15 +196,17 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// What the commit changes in all of `directories` together, and in each.
+    /// What the commit changes in all of `directories` together, and in each; and the hooks that it changes.
     fn effect(
         &self,
         directories: &BTreeSet<&String>,
-    ) -> (ExpectedEffect, Vec<(String, Vec<crate::argocd::ExpectedChange>)>) {
-        let (mut all, mut each) = (Vec::new(), Vec::new());
+    ) -> (ExpectedEffect, EachOverlay, Vec<ObjectRef>) {
+        let (mut all, mut each, mut hooks) = (Vec::new(), Vec::new(), Vec::new());
         let mut unknown = None;
         for directory in directories {
-            match self.expected(directory) {
+            let changed = self.expected(directory);
+            hooks.extend(changed.hooks);
+            match changed.effect {
                 ExpectedEffect::Known(changes) => {
                     all.extend(changes.clone());
                     each.push(((*directory).clone(), changes));
@@ -209,13 +215,13 @@ impl<'a> Setting<'a> {
             }
         }
         match unknown {
-            Some(message) => (ExpectedEffect::Unknown { message }, each),
-            None => (ExpectedEffect::Known(all), each),
+            Some(message) => (ExpectedEffect::Unknown { message }, each, hooks),
+            None => (ExpectedEffect::Known(all), each, hooks),
         }
     }
 
     /// What the commit changes in one overlay, rendered once for all Applications that deploy it.
-    fn expected(&self, directory: &str) -> ExpectedEffect {
+    fn expected(&self, directory: &str) -> CommitEffect {
         let mut effects = self.effects.lock().unwrap_or_else(PoisonError::into_inner);
         let render = || self.renders.expected(self.commit, directory);
         effects.entry(directory.to_owned()).or_insert_with(render).clone()
@@ -261,6 +267,15 @@ fn overrides(found: &Application) -> impl Iterator<Item = Vec<&str>> {
         };
         let keys: Vec<&str> = kustomize.keys().filter(is_set).map(String::as_str).collect();
         (!keys.is_empty()).then_some(keys)
+    })
+}
+
+/// Hooks are left out of the comparison, so that a commit that changes nothing else begins no sync.
+fn only_hooks(effect: &ExpectedEffect, hooks: &[ObjectRef]) -> Option<String> {
+    let is_all = *effect == ExpectedEffect::Known(Vec::new());
+    let names = hooks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    (is_all && !hooks.is_empty()).then(|| {
+        format!("the commit changes only hooks, which run when something is synced next: {names}")
     })
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{available_parallelism, scope};
 use std::time::Duration;
 
+use super::board::Board;
 use super::targets::{Role, Setting, Target};
 use crate::argocd::{
     Application, ApplicationRef, ArgoCd, Clock, Drive, Effect, ObjectRef, Outcome, Readiness,
@@ -88,6 +89,21 @@ pub(super) struct Watching<'a> {
     context: &'a Context,
     setting: &'a Setting<'a>,
     clock: RealClock,
+    board: Board,
+}
+
+/// The clock, which shows how things stand whenever it is asked to sleep.
+struct ShownClock<'w, 'a>(&'w Watching<'a>);
+
+impl Clock for ShownClock<'_, '_> {
+    fn now(&self) -> Duration {
+        self.0.clock.now()
+    }
+
+    fn sleep(&self, time: Duration) {
+        self.0.show_state();
+        self.0.clock.sleep(time);
+    }
 }
 
 /// A wait that is over.
@@ -102,7 +118,7 @@ struct Ended {
 impl<'a> Watching<'a> {
     pub(super) fn new(context: &'a Context, setting: &'a Setting<'a>) -> Self {
         let clock = RealClock { since: Stopwatch::start(), alarm: Arc::default() };
-        Self { context, setting, clock }
+        Self { context, setting, clock, board: Board::default() }
     }
 
     /// Waits for all of `targets`, and for the children of those that are ready.
@@ -117,7 +133,16 @@ impl<'a> Watching<'a> {
             round = self.follow(&mut ended, &touched, &mut seen);
             all.extend(ended);
         }
+        if let Some(progress) = &self.context.progress {
+            progress.end();
+        }
         all.into_iter().map(waited).collect()
+    }
+
+    fn show_state(&self) {
+        if let Some(progress) = &self.context.progress {
+            progress.show_state(&|| self.board.lines(self.clock.now()));
+        }
     }
 
     fn round(&self, mut targets: Vec<Target<'a>>) -> Vec<Ended> {
@@ -164,10 +189,11 @@ impl<'a> Watching<'a> {
         });
         let tell = |at: usize, transition: &Transition| {
             let app = &targets[at].app;
+            self.board.learn(app.to_string(), spent + transition.after, transition);
             self.say(shows_name.then_some(app), spent, transition);
         };
         let argocd = &*self.setting.argocd;
-        let outcomes = drive(drives.collect(), argocd, &self.clock, &tell);
+        let outcomes = drive(drives.collect(), argocd, &ShownClock(self), &tell);
         let ended = targets.into_iter().zip(outcomes).map(|(target, outcome)| Ended {
             app: target.app,
             warnings: [target.warnings, outcome.warnings.clone()].concat(),

@@ -160,6 +160,26 @@ fn c94_a_later_commit_that_takes_the_change_back_is_superseding() {
 }
 
 #[test]
+fn a_commit_that_changes_only_hooks_says_that_they_may_not_run() {
+    let cases = Cases::with_later(|lab| {
+        let hook = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: migrate\n  annotations:\n    \
+                    argocd.argoproj.io/hook: PreSync\n";
+        lab.write("work/overlays/prod/hook.yaml", hook);
+        let with_hook = "resources: [../../base, hook.yaml]\nreplicas: [{name: web, count: 3}]\n";
+        lab.write("work/overlays/prod/kustomization.yaml", with_hook);
+    });
+    let server = FakeArgo::start(vec![("prod", Script::new(vec![cases.frame("c94-1")]))]);
+    let later = cases.name("@LATER@").to_owned();
+    let ran = cases.wait(&server, &["prod", "--commit", &later]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let warnings = ran.json()["result"]["warnings"].to_string();
+    assert!(warnings.contains("only hooks") && warnings.contains("Job/migrate"), "{ran:?}");
+    let new = cases.name("@NEW@").to_owned();
+    let ran = cases.wait(&server, &["prod", "--commit", &new]);
+    assert!(!ran.json()["result"]["warnings"].to_string().contains("hooks"), "{ran:?}");
+}
+
+#[test]
 fn applications_are_found_by_overlay_whatever_the_spelling_of_the_repository() {
     let cases = Cases::new();
     let mut other = cases.frame("c104-1");

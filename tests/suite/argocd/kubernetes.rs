@@ -12,6 +12,8 @@ use crate::support::scripted_http::{Answer, Asked, ScriptedHttp};
 
 const APPLICATIONS: &str = "/apis/argoproj.io/v1alpha1/namespaces/argocd/applications";
 
+const PROJECT: &str = "/apis/argoproj.io/v1alpha1/namespaces/argocd/appprojects/team";
+
 /// What the cluster holds.
 struct Cluster {
     frames: Vec<Value>,
@@ -44,6 +46,12 @@ impl Cluster {
                 self.at = (self.at + 1).min(self.frames.len() - 1);
                 success(&self.frames[self.at])
             }
+            // A project whose windows are closed at all times, for one Application.
+            ("GET", path) if path == PROJECT => success(&json!({
+                "apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject",
+                "metadata": {"name": "team"},
+                "spec": {"syncWindows": [{"kind": "deny", "schedule": "* * * * *",
+                    "duration": "1h", "applications": ["pro*"]}]}})),
             ("GET", "/apis") => success(&json!({"kind": "APIGroupList", "apiVersion": "v1",
                 "groups": [{"name": "apps",
                     "versions": [{"groupVersion": "apps/v1", "version": "v1"}],
@@ -137,4 +145,20 @@ fn a_sync_is_asked_for_as_the_api_server_does() {
     assert_eq!(patch["operation"]["sync"]["syncOptions"], json!(["ServerSideApply=true"]));
     assert!(patch["status"]["operationState"].is_null());
     assert!(patch["status"].as_object().unwrap().contains_key("operationState"));
+}
+
+#[test]
+fn a_closed_window_of_the_project_is_the_reason_that_nothing_is_synced() {
+    let cases = Cases::new();
+    let of_project = |project: &str| {
+        let mut frame = object(cases.frame("c90-1"));
+        frame["spec"]["project"] = json!(project);
+        let (server, _) = start(vec![frame], 1);
+        wait(&cases, &server, &["prod", "--timeout", "2s"])
+    };
+    let ran = of_project("team");
+    assert_eq!((ran.status, &*ran.code()), (6, "sync-window"), "{ran:?}");
+    assert!(ran.stdout.contains("deny `* * * * *` for 1h"), "{ran:?}");
+    let ran = of_project("none");
+    assert_eq!((ran.status, &*ran.code()), (6, "commit-not-synced"), "{ran:?}");
 }
