@@ -1,0 +1,439 @@
+#!/usr/bin/env python3
+"""Run `overlay wait` against a real Argo CD and say what it answers, story by story.
+
+usage: tools/argocd_stories.py FOLDER OVERLAY [STORY…] [--by rest|kube]
+
+FOLDER was made by tools/argocd.sh; OVERLAY is the program. Each story changes a repository as people do, waits, and is
+judged by what the cluster itself says then: by its own API, never by what `overlay` prints. Exit status 1 if any story
+went otherwise. The Application as it was at the end of each story is left in FOLDER/run/seen.
+
+Seen with Argo CD 3.5.7, kube-apiserver 1.36.3 and etcd 3.6.16.
+"""
+import argparse, json, os, shutil, subprocess, sys, time
+
+from argocd_cluster import ADMIN, ARGOCD, MERGE, READER, STRANGER, WAITER, Cluster, until
+
+APPLICATIONS = f"/apis/argoproj.io/v1alpha1/namespaces/{ARGOCD}/applications"
+DEPLOYMENT = "/apis/apps/v1/namespaces/{}/deployments/{}"
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# A small overlay beside the large one, for what happens to branches and by hand.
+SIDE = {
+    "kustomization.yaml": "namespace: side\nresources: [namespace.yaml, side.yaml]\n",
+    "namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: side\n",
+    "side.yaml": """apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: side
+spec:
+  replicas: 1
+  progressDeadlineSeconds: 5
+  selector:
+    matchLabels: {app: side}
+  template:
+    metadata:
+      labels: {app: side}
+    spec:
+      containers:
+        - name: side
+          image: registry.example/side:1
+""",
+}
+
+
+class Surprise(Exception):
+    """A story went otherwise."""
+
+
+class Lab:
+    """The cluster, a repository as Argo CD reads it, and the clone of the person who waits."""
+
+    def __init__(self, cluster, overlay):
+        self.cluster, self.overlay, self.kube = cluster, overlay, cluster.kube()
+        self.hub, self.clone = cluster.path("deploy.git"), cluster.path("clone")
+        self.url = f"file://{self.hub}"
+        self.by = "rest"
+        self.environment = {
+            "PATH": os.environ["PATH"], "HOME": cluster.home, "GIT_CONFIG_NOSYSTEM": "1",
+            **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "Somebody"), ("EMAIL", "some@body.example"))}}
+        self.git("init", "-q", "--bare", "-b", "main", self.hub, where=cluster.home)
+        self.git("init", "-q", "-b", "main", self.clone, where=cluster.home)
+        shutil.copytree(os.path.join(ROOT, "fixtures/overlays/lattice"), self.clone, dirs_exist_ok=True)
+        for name, text in SIDE.items():
+            self.write(f"side/{name}", text)
+        self.git("remote", "add", "origin", self.url)
+        self.push("the start")
+        self.application("lattice", "overlays/prod", "lattice")
+        os.makedirs(cluster.path("seen"))
+
+    def git(self, *args, where=None):
+        ran = subprocess.run(["git", *args], cwd=where or self.clone, env=self.environment, capture_output=True, text=True)
+        if ran.returncode:
+            raise SystemExit(f"git {' '.join(args)}: {ran.stderr}")
+        return ran.stdout.strip()
+
+    def write(self, name, text):
+        path = os.path.join(self.clone, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+
+    def replace(self, name, old, new):
+        with open(os.path.join(self.clone, name)) as file:
+            text = file.read()
+        assert old in text, (name, old)
+        self.write(name, text.replace(old, new, 1))
+
+    def push(self, message, branch="main"):
+        """A commit of all that is there, pushed; its name."""
+        self.git("add", "-A")
+        self.git("commit", "-qm", message)
+        self.git("push", "-q", "-f", "origin", f"HEAD:{branch}")
+        return self.git("rev-parse", "HEAD")
+
+    def application(self, name, path, namespace, revision="main", automated=True, **more):
+        policy = {"retry": {"limit": 1, "backoff": {"duration": "1s"}}}
+        if automated:
+            policy["automated"] = {"prune": True}
+        self.kube.make(APPLICATIONS, {
+            "apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": name, **more.pop("metadata", {})},
+            "spec": {"project": "team", "source": {"repoURL": self.url, "path": path, "targetRevision": revision},
+                     "destination": {"server": "https://kubernetes.default.svc", "namespace": namespace}, "syncPolicy": policy, **more}})
+
+    def read(self, name):
+        return self.kube.find(f"{APPLICATIONS}/{name}")
+
+    def patch(self, name, patch):
+        self.kube.ask("PATCH", f"{APPLICATIONS}/{name}", patch, MERGE)
+
+    def remove(self, name):
+        """The Application without what it deployed."""
+        if self.read(name):
+            self.kube.ask("DELETE", f"{APPLICATIONS}/{name}")
+            until(f"{name} is gone", 30, lambda: self.read(name) is None)
+
+    def run(self, *args, token=WAITER):
+        """`overlay`, by the way that is tried; what it answered as JSON, with its exit status and time."""
+        way = {"ARGOCD_SERVER": f"http://127.0.0.1:{self.cluster.port['server']}", "ARGOCD_AUTH_TOKEN": self.cluster.token}
+        if self.by == "kube":
+            way = {"KUBECONFIG": self.cluster.kubeconfig(token)}
+        began = time.monotonic()
+        ran = subprocess.run([self.overlay, *args, "-o", "json"], cwd=self.clone, env={**self.environment, **way}, capture_output=True, text=True)
+        answer = json.loads(ran.stdout)
+        answer.update(exit=ran.returncode, seconds=time.monotonic() - began, lines=ran.stderr)
+        return answer
+
+    def wait(self, *args, exit=0, code=None, says="", token=WAITER, dwell="2s"):
+        """`overlay wait`; how it ends is what the story expects."""
+        answer = self.run("wait", *args, "--dwell", dwell, token=token)
+        error = answer["error"] or {}
+        self.said = f"exit {answer['exit']} {error.get('code', 'ready')} in {answer['seconds']:.1f} s"
+        whole = json.dumps(answer)
+        if (answer["exit"], error.get("code")) != (exit, code) or says not in whole:
+            raise Surprise(f"{self.said}, not {exit} {code} {says}\n{whole}\n{answer['lines']}")
+        return answer
+
+    def live(self, name="gateway", namespace="lattice"):
+        return self.kube.find(DEPLOYMENT.format(namespace, name))
+
+    def is_live(self, replicas, name="gateway", namespace="lattice"):
+        """The cluster has these replicas, all of the newest template and available."""
+        found = self.live(name, namespace)
+        status = found["status"]
+        seen = (found["spec"]["replicas"], status.get("updatedReplicas", 0), status.get("availableReplicas", 0), status.get("replicas", 0))
+        if seen != (replicas,) * 4 or status.get("observedGeneration") != found["metadata"]["generation"]:
+            raise Surprise(f"success, and the cluster has {seen} of {replicas} replicas of {name}")
+
+    def replicas(self, count):
+        """The edit by `overlay` itself, committed and pushed."""
+        answer = self.run("set", "replicas", "overlays/prod", f"gateway={count}", "--commit", "--push")
+        if answer["exit"]:
+            raise Surprise(json.dumps(answer))
+        return self.git("rev-parse", "HEAD")
+
+
+def first_sync(lab):
+    """The repository as it is; the default dwell of half a minute."""
+    lab.wait("lattice", "--timeout", "4m", dwell="30s")
+    lab.is_live(1)
+
+
+def good_change(lab):
+    """An edit, delivered and waited for."""
+    count = 3 if lab.by == "rest" else 2
+    lab.replicas(count)
+    answer = lab.wait("--overlay", "overlays/prod", "--timeout", "3m")
+    lab.is_live(count)
+    if answer["result"]["effect"] != "verified" or answer["result"]["relation"] != "equal":
+        raise Surprise(json.dumps(answer))
+
+
+def rollout(lab):
+    """Another image: every pod is made anew."""
+    digest = ("a" if lab.by == "rest" else "b") * 64
+    answer = lab.run("pin", "overlays/prod", f"registry.lattice.example/gateway=sha256:{digest}", "--commit", "--push")
+    if answer["exit"]:
+        raise Surprise(json.dumps(answer))
+    lab.wait("lattice", "--timeout", "3m")
+    found = lab.live()
+    lab.is_live(found["spec"]["replicas"])
+    if digest not in found["spec"]["template"]["spec"]["containers"][0]["image"]:
+        raise Surprise("another image is live")
+
+
+def database(lab):
+    """More instances of a database."""
+    count = 4 if lab.by == "rest" else 3
+    answer = lab.run("set", "instances", "overlays/prod", f"lattice-db={count}", "--commit", "--push")
+    if answer["exit"]:
+        raise Surprise(json.dumps(answer))
+    lab.wait("lattice", "--timeout", "3m")
+    found = lab.kube.find("/apis/postgresql.cnpg.io/v1/namespaces/lattice/clusters/lattice-db")
+    if found["status"]["readyInstances"] != count:
+        raise Surprise(f"{found['status']}")
+
+
+def refused_manifest(lab):
+    """A port that the API server refuses; then the commit that takes it back."""
+    lab.replace("base/gateway.yaml", "containerPort: 8080", "containerPort: 99999")
+    lab.push("a port that is none")
+    lab.wait("lattice", "--timeout", "3m", exit=5, code="sync-failed", says="99999")
+    lab.git("revert", "--no-edit", "HEAD")
+    lab.git("push", "-q", "origin", "HEAD:main")
+    lab.wait("lattice", "--timeout", "3m")
+
+
+def no_build(lab):
+    """An overlay that does not build; then the commit that takes it back."""
+    lab.replace("side/kustomization.yaml", "side.yaml]", "side.yaml, absent.yaml]")
+    lab.application("side", "side", "side")
+    lab.push("a file that is not there")
+    lab.wait("side", "--timeout", "3m", exit=5, code="comparison-failed", says="absent.yaml")
+    lab.git("revert", "--no-edit", "HEAD")
+    lab.git("push", "-q", "origin", "HEAD:main")
+    lab.wait("side", "--timeout", "3m")
+    lab.is_live(1, "side", "side")
+
+
+def deleted_branch(lab):
+    """The branch goes away while its commit is waited for."""
+    lab.git("checkout", "-qb", "release")
+    lab.push_side(2, "release")
+    lab.application("side", "side", "side", "release")
+    lab.wait("side", "--timeout", "3m")
+    lab.is_live(2, "side", "side")
+    lab.push_side(3, "release")
+    lab.git("push", "-q", "origin", ":release")
+    lab.wait("side", "--timeout", "3m", exit=5, code="comparison-failed", says="release")
+
+
+def force_push(lab):
+    """Somebody else's push drops the commit."""
+    lab.application("side", "side", "side")
+    lab.wait("side", "--timeout", "3m")
+    before = lab.git("rev-parse", "HEAD")
+    commit = lab.push_side(3)
+    lab.git("checkout", "-q", before)
+    lab.write("side/note", "another way\n")
+    lab.push("another way")
+    lab.wait("side", "--commit", commit, "--timeout", "3m", exit=5, code="commit-rewritten")
+    lab.git("checkout", "-q", "-B", "main")
+
+
+def automation_off(lab):
+    """Nobody syncs, until it is asked for."""
+    lab.application("side", "side", "side", automated=False)
+    lab.push_side(2)
+    lab.wait("side", "--timeout", "3m", exit=5, code="sync-manual")
+    lab.wait("side", "--sync", "--timeout", "3m")
+    lab.is_live(2, "side", "side")
+
+
+def later_commit(lab):
+    """Somebody pushes on top before Argo CD looks; then somebody takes the change back."""
+    lab.application("side", "side", "side")
+    commit = lab.push_side(4)
+    lab.write("side/note", f"{time.time()}\n")
+    lab.push("a note on top")
+    answer = lab.wait("side", "--commit", commit, "--timeout", "3m")
+    lab.is_live(4, "side", "side")
+    if answer["result"]["relation"] != "descendant":
+        raise Surprise(json.dumps(answer))
+    commit = lab.push_side(2)
+    lab.push_side(1)
+    lab.wait("side", "--commit", commit, "--timeout", "3m", exit=5, code="superseded")
+
+
+def pinned(lab):
+    """The Application is pinned to the commit before."""
+    lab.application("side", "side", "side", lab.git("rev-parse", "HEAD"))
+    lab.push_side(2)
+    lab.wait("side", "--timeout", "3m", exit=5, code="revision-pinned")
+
+
+def drift(lab):
+    """Somebody scales by hand, and nothing heals it."""
+    lab.application("side", "side", "side")
+    lab.push_side(2)
+    lab.wait("side", "--timeout", "3m")
+    lab.kube.ask("PATCH", DEPLOYMENT.format("side", "side"), {"spec": {"replicas": 5}}, MERGE)
+    lab.wait("side", "--timeout", "3m", exit=5, code="drift", says="Deployment/side")
+
+
+def pruned(lab):
+    """An object goes away."""
+    lab.application("side", "side", "side")
+    lab.write("side/more.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: more\ndata:\n  a: b\n")
+    lab.replace("side/kustomization.yaml", "side.yaml]", "side.yaml, more.yaml]")
+    lab.push("one more object")
+    lab.wait("side", "--timeout", "3m")
+    more = "/api/v1/namespaces/side/configmaps/more"
+    if not lab.kube.find(more):
+        raise Surprise("success, and the object is not there")
+    lab.git("revert", "--no-edit", "HEAD")
+    lab.git("push", "-q", "origin", "HEAD:main")
+    lab.wait("side", "--timeout", "3m")
+    if lab.kube.find(more):
+        raise Surprise("success, and the object is still there")
+
+
+def never_ready(lab):
+    """An image whose pods never become ready: Degraded by its deadline."""
+    lab.application("side", "side", "side")
+    lab.wait("side", "--timeout", "3m")
+    lab.replace("side/side.yaml", "side:1", "side:never")
+    lab.push("an image that never starts")
+    lab.wait("side", "--timeout", "5m", exit=5, code="degraded")
+    lab.git("revert", "--no-edit", "HEAD")
+    lab.git("push", "-q", "origin", "HEAD:main")
+    lab.wait("side", "--timeout", "3m")
+
+
+def failing_hook(lab):
+    """A job before the sync fails."""
+    lab.application("side", "side", "side")
+    lab.write("side/hook.yaml", """apiVersion: batch/v1
+kind: Job
+metadata:
+  name: migrate
+  annotations: {argocd.argoproj.io/hook: PreSync, argocd.argoproj.io/hook-delete-policy: BeforeHookCreation}
+spec:
+  backoffLimit: 0
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: migrate, image: "registry.example/migrate:fails"}]
+""")
+    lab.replace("side/kustomization.yaml", "side.yaml]", "side.yaml, hook.yaml]")
+    lab.replace("side/side.yaml", "side:1", "side:2")
+    lab.push("a job that fails")
+    lab.wait("side", "--timeout", "4m", exit=5, code="sync-failed", says="migrate")
+    lab.git("revert", "--no-edit", "HEAD")
+    lab.git("push", "-q", "origin", "HEAD:main")
+    lab.wait("side", "--timeout", "4m")
+
+
+def window(lab):
+    """A sync window that is closed."""
+    project = f"/apis/argoproj.io/v1alpha1/namespaces/{ARGOCD}/appprojects/team"
+    lab.application("side", "side", "side")
+    lab.wait("side", "--timeout", "3m")
+    closed = [{"kind": "deny", "schedule": "* * * * *", "duration": "1h", "applications": ["side"]}]
+    lab.kube.ask("PATCH", project, {"spec": {"syncWindows": closed}}, MERGE)
+    try:
+        lab.push_side(2)
+        lab.wait("side", "--timeout", "30s", exit=6, code="sync-window", says="deny")
+    finally:
+        lab.kube.ask("PATCH", project, {"spec": {"syncWindows": None}}, MERGE)
+
+
+def app_of_apps(lab):
+    """A parent that deploys Applications; the child has to hold the commit too."""
+    child = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "side", "namespace": ARGOCD},
+             "spec": {"project": "team", "source": {"repoURL": lab.url, "path": "side", "targetRevision": "main"},
+                      "destination": {"server": "https://kubernetes.default.svc", "namespace": "side"},
+                      "syncPolicy": {"automated": {"prune": True}}}}
+    lab.write("apps/kustomization.yaml", "resources: [side.yaml]\n")
+    lab.write("apps/side.yaml", json.dumps(child))
+    lab.push_side(2)
+    lab.application("root", "apps", ARGOCD)
+    try:
+        lab.wait("root", "--timeout", "4m")
+        lab.is_live(2, "side", "side")
+        lab.push_side(3)
+        answer = lab.wait("root", "--timeout", "4m")
+        lab.is_live(3, "side", "side")
+        if len(answer["result"]["applications"]) != 2:
+            raise Surprise(json.dumps(answer))
+    finally:
+        lab.remove("root")
+
+
+def rights(lab):
+    """Accounts that may not do all of it, through the Kubernetes API."""
+    if lab.by != "kube":
+        return
+    lab.application("side", "side", "side")
+    lab.wait("side", "--timeout", "3m")
+    lab.wait("side", "--timeout", "20s", exit=4, code="argocd-denied", token=STRANGER)
+    lab.wait("side", "--timeout", "20s", exit=4, code="argocd-denied", token="a token of nobody")
+    answer = lab.wait("side", "--timeout", "3m", token=READER)
+    if answer["result"]["effect"] != "unknown":
+        raise Surprise(json.dumps(answer))
+
+
+STORIES = [first_sync, good_change, rollout, database, refused_manifest, no_build, deleted_branch, force_push, automation_off,
+           later_commit, pinned, drift, pruned, failing_hook, window, app_of_apps, rights, never_ready]
+
+
+def push_side(lab, replicas, branch="main"):
+    """The small overlay with that number of replicas; the commit."""
+    path = os.path.join(lab.clone, "side/side.yaml")
+    with open(path) as file:
+        lines = [f"  replicas: {replicas}\n" if line.startswith("  replicas:") else line for line in file]
+    lab.write("side/side.yaml", "".join(lines))
+    lab.write("side/count", f"{time.time()}\n")
+    return lab.push(f"{replicas} replicas", branch)
+
+
+Lab.push_side = push_side
+
+
+def tell(lab, story, by):
+    """Runs one; whether it went as expected."""
+    lab.by, lab.said = by, ""
+    lab.git("checkout", "-q", "main")
+    began = time.monotonic()
+    try:
+        story(lab)
+        result = "ok"
+    except Surprise as surprise:
+        result = f"WRONG: {surprise}"
+    for name in ("lattice", "side"):
+        if found := lab.read(name):
+            lab.cluster.write(f"seen/{story.__name__}-{by}-{name}.json", found)
+    lab.remove("side")
+    print(f"{story.__name__:18} {by:5} {time.monotonic() - began:6.1f} s  {lab.said}  {result}", flush=True)
+    return result == "ok"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder")
+    parser.add_argument("overlay")
+    parser.add_argument("stories", nargs="*")
+    parser.add_argument("--by", choices=["rest", "kube"])
+    parser.add_argument("--stay", action="store_true", help="leave it running until a line is read")
+    asked = parser.parse_args()
+    chosen = [story for story in STORIES if not asked.stories or story.__name__ in asked.stories]
+    with Cluster(os.path.abspath(asked.folder)) as cluster:
+        lab = Lab(cluster, os.path.abspath(asked.overlay))
+        ways = [asked.by] if asked.by else ["rest", "kube"]
+        went = [tell(lab, story, by) for by in ways for story in chosen]
+        if asked.stay:
+            input(f"KUBECONFIG={cluster.kubeconfig(ADMIN)}\n")
+    sys.exit(0 if all(went) else 1)
+
+
+if __name__ == "__main__":
+    main()
