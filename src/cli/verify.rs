@@ -43,6 +43,14 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     no_registry: bool,
 
+    /// The Prometheus server that the queries of .overlay.yaml are put to; else PROMETHEUS_URL, else the one that it names, without PROMETHEUS_TOKEN.
+    #[arg(long, value_name = "URL")]
+    prometheus: Option<String>,
+
+    /// Look all the same where this runs in the cluster that it looks at, and a roll or a drain may end it.
+    #[arg(long)]
+    from_inside: bool,
+
     /// Watch until it is so, and tell what happened to every pod on the way.
     #[arg(long)]
     follow: bool,
@@ -86,6 +94,8 @@ impl VerifyArgs {
             commit: self.commit.clone(),
             least_allowed: self.min_allowed_disruptions,
             no_registry: self.no_registry,
+            prometheus: self.prometheus.clone(),
+            from_inside: self.from_inside,
             is_followed: self.follow,
             dwell: self.dwell.as_ref().map(|dwell| dwell.length),
             argocd_namespace: self.argocd_namespace.clone(),

@@ -4,6 +4,7 @@ mod checks;
 mod drain;
 mod groups;
 mod settings;
+mod verify;
 mod waves;
 
 use std::ffi::{OsStr, OsString};
@@ -13,6 +14,7 @@ pub use checks::CHECK_KEYS;
 pub use drain::{DRAIN_KEYS, ORDER_KEYS, PAIR_KEYS};
 pub use groups::{GROUP_KEYS, GroupSetting};
 pub use settings::{FILE_NAME, KEYS, Settings, SettingsError};
+pub use verify::{LOG_KEYS, QUERY_KEYS, VERIFY_KEYS};
 pub use waves::WaveSetting;
 
 /// What the program takes from its environment, read once.

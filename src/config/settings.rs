@@ -7,14 +7,23 @@ use super::waves::WaveSetting;
 use crate::checks;
 use crate::clock::parse_duration;
 use crate::drain;
+use crate::rollout::Conditions;
 use crate::yaml::scalar::resolve_node;
 use crate::yaml::{self, NodeId, Resolved, Rules, Tree};
 
 /// The name of the file at the root of a repository.
 pub const FILE_NAME: &str = ".overlay.yaml";
 /// Every key that the file may have.
-pub const KEYS: [&str; 7] =
-    ["checks", "commitMessageTemplate", "drain", "groups", "pullRequestTemplate", "timeout", "waves"];
+pub const KEYS: [&str; 8] = [
+    "checks",
+    "commitMessageTemplate",
+    "drain",
+    "groups",
+    "pullRequestTemplate",
+    "timeout",
+    "verify",
+    "waves",
+];
 
 /// What `.overlay.yaml` says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +40,8 @@ pub struct Settings {
     pub pull_request_template: Option<String>,
     /// `timeout`: the time that a command may wait for anything outside.
     pub timeout: Option<Duration>,
+    /// `verify`: conditions of the repository's own.
+    pub verify: Conditions,
     /// `waves`: the orders in which overlays are shipped, by their names.
     pub waves: Vec<WaveSetting>,
 }
@@ -100,6 +111,7 @@ impl Reader<'_> {
                 "groups" => settings.groups = self.groups(value)?,
                 "pullRequestTemplate" => settings.pull_request_template = Some(self.file(value)?),
                 "timeout" => settings.timeout = Some(self.duration(value)?),
+                "verify" => settings.verify = self.verify(value)?,
                 "waves" => settings.waves = self.waves(value)?,
                 _ => {
                     let error = self.error(key, format!("`{name}` is no setting"));

@@ -40,6 +40,17 @@ impl ClusterAccess {
         Ok(Arc::new(all))
     }
 
+    /// The address of the API server, as far as it is known without asking anybody; none for a dump.
+    pub(super) fn server(&self, context: &Context) -> Option<String> {
+        #[cfg(feature = "cluster")]
+        if self.from.is_empty() {
+            let name = connection_name(context, self.kubeconfig.as_ref(), self.context.as_ref());
+            return crate::kubernetes::server_address(&name);
+        }
+        let _ = context;
+        None
+    }
+
     #[cfg(feature = "cluster")]
     fn open_live(&self, context: &Context) -> Result<Arc<dyn ClusterReader>, Error> {
         use crate::cluster::LiveCluster;

@@ -32,6 +32,7 @@ pub mod history;
 pub mod hold;
 pub mod images;
 pub mod input;
+mod inside;
 pub mod list;
 #[cfg(feature = "git")]
 pub mod lock;
@@ -211,6 +212,11 @@ impl Context {
     /// The rules of the repository for emptying nodes.
     pub fn drain_rules(&self) -> crate::drain::Rules {
         self.settings.get().map(|settings| settings.drain.clone()).unwrap_or_default()
+    }
+
+    /// What the repository asks for beside what Kubernetes says.
+    pub fn conditions(&self) -> crate::rollout::Conditions {
+        self.settings.get().map(|settings| settings.verify.clone()).unwrap_or_default()
     }
 
     /// The groups of the repository.

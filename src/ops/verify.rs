@@ -1,7 +1,10 @@
 //! `overlay verify`: what runs is what git says.
 
 mod application;
+mod conditions;
 mod following;
+#[cfg(feature = "http")]
+mod metrics;
 #[cfg(feature = "registry")]
 mod platforms;
 mod reading;
@@ -19,6 +22,7 @@ use crate::report::Report;
 use crate::report::verify::{Verified, VerifyForm};
 use crate::rollout::{Case, Finding, Indexes, Wanted};
 
+use conditions::Asker;
 use reading::Reading;
 
 /// What the user asks of `overlay verify`.
@@ -40,6 +44,10 @@ pub struct VerifyRequest {
     pub argocd_namespace: Option<String>,
     /// `--follow`: watch until it is so.
     pub is_followed: bool,
+    /// `--prometheus`: the server that the repository's queries are put to, in place of the one that it names.
+    pub prometheus: Option<String>,
+    /// `--from-inside`: it runs in the cluster that it looks at, all the same.
+    pub from_inside: bool,
     /// `--dwell`: how long all has to be well before a roll that is followed is over; 10s if it is not given, 30s with a
     /// database.
     pub dwell: Option<Duration>,
@@ -52,8 +60,11 @@ pub struct VerifyRequest {
 /// Verifies, and makes the report of it.
 ///
 /// # Errors
-/// As [`verify`].
+/// As [`verify`]; where it runs in the cluster that it looks at.
 pub fn run(context: &Context, request: &VerifyRequest) -> Result<Report, Error> {
+    if !request.from_inside {
+        super::inside::refuse(context, || request.access.server(context).into_iter().collect())?;
+    }
     Ok(verify(context, request)?.into_report(request.form))
 }
 
@@ -74,6 +85,7 @@ pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Er
     let default = reader.default_namespace().unwrap_or("default").to_owned();
     let namespace = request.namespace.clone().unwrap_or(default);
     let rendered = rendering::render(context, request)?;
+    let conditions = Asker::new(context, request, &rendered)?;
     let mut reading = Reading::new(&*reader);
     let wanted = match request.overlays.is_empty() {
         true => reading.whole_namespace(&namespace)?,
@@ -101,6 +113,8 @@ pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Er
     findings.extend(case.findings());
     findings.extend(reading.unreadable.iter().cloned());
     findings.append(&mut unreadable);
+    let broken = conditions.broken(&*reader, &case);
+    findings.extend(broken.into_iter().map(|broken| broken.finding));
     Ok(Verified {
         overlays: rendered.overlays.clone(),
         namespace: request.overlays.is_empty().then_some(namespace),

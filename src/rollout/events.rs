@@ -25,6 +25,30 @@ pub fn time_at(object: &Value, pointer: &str) -> Option<i64> {
     })
 }
 
+/// The newest time that an object states, in seconds since 1970: when it was at least that old.
+#[must_use]
+pub fn newest_time(object: &Value) -> Option<i64> {
+    const FIELDS: [&str; 6] = [
+        "creationTimestamp",
+        "lastTransitionTime",
+        "startedAt",
+        "finishedAt",
+        "lastTimestamp",
+        "eventTime",
+    ];
+    match object {
+        Value::Object(fields) => {
+            let own = fields
+                .iter()
+                .filter(|(key, value)| FIELDS.contains(&key.as_str()) && value.is_string());
+            let own = own.filter_map(|(key, _)| time_at(object, &format!("/{key}")));
+            own.chain(fields.values().filter_map(newest_time)).max()
+        }
+        Value::Array(items) => items.iter().filter_map(newest_time).max(),
+        _ => None,
+    }
+}
+
 /// The latest event about `object` for one of these reasons whose message fits. Events of another object of the same
 /// name that was there before do not count.
 #[must_use]

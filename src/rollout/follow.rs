@@ -5,28 +5,29 @@
 
 mod life;
 mod minimum;
+mod reasons;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::finding::Finding;
+use super::dependents::instances;
+use super::finding::{Finding, subject};
 use super::images::Indexes;
 use super::judge::Case;
-use super::live::{Snapshot, is_terminating, kind, name, namespace, shown, text_at};
-use super::pod::is_over;
+use super::live::{Snapshot, kind, namespace, shown};
+use super::pod::pod_trouble;
 use super::status::{RolloutState, rollout_state};
 use super::wanted::{KINDS, Wanted};
-use super::workload::{is_workload, stall_reasons};
 use crate::database::is_database;
 
 pub use life::PodLife;
 use minimum::Low;
 
-/// How long a reason has to stand before it is told as one, in seconds: most pass by themselves.
-const REASON_SECONDS: i64 = 5;
-/// How long a controller may take to see a change, in seconds.
-const SILENCE_SECONDS: i64 = 60;
+/// How many of [`KINDS`] are workloads: the first.
+const WORKLOADS: usize = 3;
+/// Which of [`KINDS`] is the database.
+const DATABASE: usize = 4;
 
 /// What is heard of a cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +80,9 @@ pub struct Step {
     pub object: String,
     /// What.
     pub what: String,
+    /// Which pod it happened to, where it was one.
+    #[serde(skip)]
+    pod: Option<life::Key>,
 }
 
 /// A roll that is followed.
@@ -88,13 +92,15 @@ pub struct Follow {
     least_allowed: i64,
     indexes: Indexes,
     snapshot: Snapshot,
-    lives: BTreeMap<(String, String, String), PodLife>,
-    lows: BTreeMap<(String, String, String), Low>,
-    /// Kinds that were listed; before all of them are, numbers say nothing.
-    listed: BTreeSet<(String, String)>,
+    lives: BTreeMap<life::Key, PodLife>,
+    lows: BTreeMap<life::Key, Low>,
+    /// Kinds that were listed, each with its namespace; before all of them are, numbers say nothing.
+    listed: BTreeSet<(String, String, String)>,
     /// Reasons with the time since which they stand.
     reasons: BTreeMap<(&'static str, String), (i64, bool)>,
     timeline: Vec<Step>,
+    /// How much of the timeline was taken as news.
+    told: usize,
     violations: Vec<Finding>,
     settled_since: Option<i64>,
     /// When a change of a workload was first seen that its controller has not.
@@ -115,6 +121,7 @@ impl Follow {
             listed: BTreeSet::new(),
             reasons: BTreeMap::new(),
             timeline: Vec::new(),
+            told: 0,
             violations: Vec::new(),
             settled_since: None,
             unseen_since: BTreeMap::new(),
@@ -125,12 +132,12 @@ impl Follow {
     pub fn hear(&mut self, now: i64, heard: Heard) {
         match heard {
             Heard::Listed { group, kind, namespace, items } => {
-                self.relist(now, (&group, &kind), &namespace, items);
-                self.listed.insert((group, kind));
+                self.relist(now, &(group, kind, namespace), items);
             }
-            Heard::Changed(object) => self.change(now, object),
+            Heard::Changed(object) => self.change(now, object, true),
             Heard::Gone(object) => self.forget(now, &object, true),
         }
+        self.notice_owners();
         self.measure(now);
     }
 
@@ -139,50 +146,47 @@ impl Follow {
         self.indexes = indexes;
     }
 
-    fn relist(&mut self, now: i64, key: (&str, &str), place: &str, items: Vec<Value>) {
-        let is_first = !self.listed.contains(&(key.0.to_owned(), key.1.to_owned()));
+    fn relist(&mut self, now: i64, list: &(String, String, String), items: Vec<Value>) {
+        let (group, kind_of_list, place) = list;
+        let is_first = self.listed.insert(list.clone());
         let is_here = |object: &Value| place.is_empty() || namespace(object) == place;
-        let is_listed = |object: &Value| {
-            items
-                .iter()
-                .any(|item| name(item) == name(object) && namespace(item) == namespace(object))
-        };
-        let known = self.snapshot.all(key.0, key.1).iter();
-        let gone: Vec<Value> =
-            known.filter(|known| is_here(known) && !is_listed(known)).cloned().collect();
+        let listed: BTreeSet<life::Key> = items.iter().map(life::key).collect();
+        let known = self.snapshot.all(group, kind_of_list).iter();
+        let gone: Vec<Value> = known
+            .filter(|known| is_here(known) && !listed.contains(&life::key(known)))
+            .cloned()
+            .collect();
         // What happened to these was not seen.
         gone.iter().for_each(|object| self.forget(now, object, false));
         for item in items {
             if is_first && kind(&item) == "Pod" {
                 self.lives.insert(life::key(&item), PodLife::at_start(&item, now));
             }
-            self.change(now, item);
+            self.change(now, item, is_first);
         }
     }
 
-    fn change(&mut self, now: i64, object: Value) {
+    /// Takes the present state of an object; `is_next` where nothing was missed since its last one.
+    fn change(&mut self, now: i64, object: Value, is_next: bool) {
         if kind(&object) == "Pod" {
-            let life = self.lives.entry(life::key(&object)).or_insert_with(|| PodLife::new(now));
-            for what in life.see(&object, now) {
-                self.timeline.push(Step { at: now, object: shown(&object), what: what.to_owned() });
-            }
+            let key = life::key(&object);
+            let life = self.lives.entry(key).or_insert_with(|| PodLife::new(now));
+            let news = life.see(&object, now, is_next);
+            self.tell(now, &object, news);
         }
         self.snapshot.add(object);
     }
 
     fn forget(&mut self, now: i64, object: &Value, was_seen: bool) {
-        if kind(object) == "Pod"
-            && let Some(life) = self.lives.get_mut(&life::key(object))
+        let is_own = kind(object) == "Pod" && self.concerns(object);
+        if let Some(life) = self.lives.get_mut(&life::key(object)).filter(|_| kind(object) == "Pod")
         {
-            if was_seen {
-                for what in life.see(object, now) {
-                    let what = what.to_owned();
-                    self.timeline.push(Step { at: now, object: shown(object), what });
-                }
-            }
-            let what = life.end(now, was_seen).to_owned();
-            self.timeline.push(Step { at: now, object: shown(object), what });
-            if life.exited_ready() && self.concerns(object) {
+            let mut news = match was_seen {
+                true => life.see(object, now, true),
+                false => Vec::new(),
+            };
+            news.push(life.end(now, was_seen));
+            if life.exited_ready() && (is_own || life.is_of_workload) {
                 let message =
                     "it was ready until it ended: requests may have reached it to the very end";
                 self.violations.push(
@@ -190,8 +194,37 @@ impl Follow {
                         .fix("let it fail its readiness probe when it is told to end and serve on for a moment (a preStop hook, a drain)"),
                 );
             }
+            self.tell(now, object, news);
         }
         self.snapshot.remove(object);
+    }
+
+    fn tell(&mut self, now: i64, pod: &Value, news: Vec<&'static str>) {
+        let step = |what: &str| Step {
+            at: now,
+            object: shown(pod),
+            what: what.to_owned(),
+            pod: Some(life::key(pod)),
+        };
+        self.timeline.extend(news.into_iter().map(step));
+    }
+
+    /// Marks the pods of what is followed: another pod of the namespace is nobody's business here.
+    fn notice_owners(&mut self) {
+        let of_workloads =
+            self.workloads().into_iter().flat_map(|live| self.snapshot.pods_of(live));
+        let of_workloads: Vec<life::Key> = of_workloads.map(life::key).collect();
+        let databases = self.followed_of(&KINDS[DATABASE..=DATABASE]).into_iter();
+        let of_databases = databases.flat_map(|live| instances(&self.snapshot, live));
+        let of_databases: Vec<life::Key> = of_databases.map(life::key).collect();
+        for key in of_workloads {
+            let life = self.lives.get_mut(&key);
+            life.into_iter()
+                .for_each(|life| (life.is_followed, life.is_of_workload) = (true, true));
+        }
+        for key in of_databases {
+            self.lives.get_mut(&key).into_iter().for_each(|life| life.is_followed = true);
+        }
     }
 
     /// Whether a pod is one of those that are followed.
@@ -203,7 +236,11 @@ impl Follow {
 
     /// The workloads that are followed, as they are.
     fn workloads(&self) -> Vec<&Value> {
-        let live = KINDS[..3].iter().flat_map(|(group, kind)| self.snapshot.all(group, kind));
+        self.followed_of(&KINDS[..WORKLOADS])
+    }
+
+    fn followed_of(&self, kinds: &[(&str, &str)]) -> Vec<&Value> {
+        let live = kinds.iter().flat_map(|(group, kind)| self.snapshot.all(group, kind));
         live.filter(|live| match &self.goal {
             Goal::Namespace(place) => namespace(live) == place,
             Goal::Rendered(wanted) => wanted.iter().any(|wanted| wanted.is(live)),
@@ -211,16 +248,23 @@ impl Follow {
         .collect()
     }
 
+    /// Whether everything of a kind in a namespace is known.
+    fn is_listed(&self, group: &str, kind: &str, place: &str) -> bool {
+        let has = |place: &str| {
+            self.listed.contains(&(group.to_owned(), kind.to_owned(), place.to_owned()))
+        };
+        has(place) || has("")
+    }
+
     /// Counts ready pods against the minimum.
     fn measure(&mut self, now: i64) {
-        let has =
-            |group: &str, kind: &str| self.listed.contains(&(group.to_owned(), kind.to_owned()));
-        if !has("", "Pod") || !has("apps", "ReplicaSet") {
-            return;
-        }
         let mut found = Vec::new();
         let mut lows = std::mem::take(&mut self.lows);
         for workload in self.workloads() {
+            let place = namespace(workload);
+            if !self.is_listed("", "Pod", place) || !self.is_listed("apps", "ReplicaSet", place) {
+                continue;
+            }
             let low = lows.entry(life::key(workload)).or_default();
             found.extend(low.measure(&self.snapshot, workload, now));
         }
@@ -260,11 +304,7 @@ impl Follow {
                 .iter()
                 .any(|finding| finding.is_failure() && finding.id != "image-unknown")
         });
-        let has_leftovers = self.workloads().iter().any(|workload| {
-            let pods = self.snapshot.pods_of(workload);
-            pods.iter().any(|pod| is_terminating(pod) && !is_over(pod))
-        });
-        if !wrong && !has_leftovers {
+        if !wrong && self.leftovers().is_empty() {
             let since = *self.settled_since.get_or_insert(now);
             return Progress::Settled(since);
         }
@@ -283,49 +323,6 @@ impl Follow {
         })
     }
 
-    fn notice_reasons(&mut self, now: i64) {
-        let unfinished = |workload: &&&Value| {
-            is_workload(workload) && rollout_state(workload) != Some(RolloutState::Done)
-        };
-        let workloads: Vec<Value> =
-            self.workloads().iter().filter(unfinished).map(|live| (*live).clone()).collect();
-        let mut standing = BTreeSet::new();
-        for workload in &workloads {
-            let mut reasons = stall_reasons(&self.snapshot, workload, now);
-            reasons.extend(self.silence(workload, now));
-            for reason in reasons {
-                let key = (reason.id, format!("{}/{}", reason.resource.namespace, reason.resource));
-                standing.insert(key.clone());
-                let (since, is_told) = self.reasons.entry(key).or_insert((now, false));
-                if !*is_told && now - *since >= REASON_SECONDS {
-                    *is_told = true;
-                    let what = format!("{}: {}", reason.id, reason.message);
-                    let object = reason.resource.to_string();
-                    self.timeline.push(Step { at: now, object, what });
-                }
-            }
-        }
-        self.reasons.retain(|key, _| standing.contains(key));
-    }
-
-    /// A controller that has not seen the last change for long.
-    fn silence(&mut self, workload: &Value, now: i64) -> Option<Finding> {
-        let generation = workload.pointer("/metadata/generation").and_then(Value::as_i64)?;
-        let observed = workload.pointer("/status/observedGeneration").and_then(Value::as_i64);
-        let key = format!("{}/{}/{generation}", namespace(workload), shown(workload));
-        if observed.unwrap_or(0) >= generation {
-            return None;
-        }
-        let since = *self.unseen_since.entry(key).or_insert(now);
-        (now - since >= SILENCE_SECONDS).then(|| {
-            let message = format!(
-                "its controller has not seen the last change for {}s: it is down or overloaded",
-                now - since
-            );
-            Finding::about(workload, "controller-silent", message)
-        })
-    }
-
     /// Everything that is wrong at `now`, and the rules that were broken on the way.
     #[must_use]
     pub fn findings(&mut self, now: i64) -> Vec<Finding> {
@@ -338,26 +335,45 @@ impl Follow {
             workloads.iter().filter_map(|workload| self.silence(workload, now)).collect();
         found.extend(self.judge(now, |case| case.findings()));
         found.extend(silent);
+        let held = self.leftovers().into_iter().filter_map(|pod| {
+            let is_told = found.iter().any(|known| known.resource == subject(pod));
+            (!is_told).then(|| pod_trouble(&self.snapshot, pod, now)).flatten()
+        });
+        let held: Vec<Finding> = held.collect();
+        found.extend(held);
         found
     }
 
-    /// What happened, in order.
+    /// What happened to what is followed, in order.
     #[must_use]
-    pub fn timeline(&self) -> &[Step] {
-        &self.timeline
+    pub fn timeline(&self) -> Vec<Step> {
+        self.timeline.iter().filter(|step| self.is_followed(step)).cloned().collect()
     }
 
-    /// What became of each pod of a followed workload: name, and its life.
+    /// What happened since this was asked last.
+    pub fn news(&mut self) -> Vec<Step> {
+        let new = &self.timeline[self.told..];
+        let news = new.iter().filter(|step| self.is_followed(step)).cloned().collect();
+        self.told = self.timeline.len();
+        news
+    }
+
+    fn is_followed(&self, step: &Step) -> bool {
+        let life = step.pod.as_ref().map(|pod| self.lives.get(pod));
+        life.is_none_or(|life| life.is_some_and(|life| life.is_followed))
+    }
+
+    /// What became of each pod of what is followed: namespace, name, and its life.
     #[must_use]
     pub fn lives(&self) -> Vec<(&str, &str, &PodLife)> {
-        let all = self.lives.iter();
-        all.map(|((place, name, _), life)| (place.as_str(), name.as_str(), life)).collect()
+        let own = self.lives.iter().filter(|(_, life)| life.is_followed);
+        own.map(|((place, name, _), life)| (place.as_str(), name.as_str(), life)).collect()
     }
 
     /// Whether a pod has come or gone since the beginning.
     #[must_use]
     pub fn has_moved(&self) -> bool {
-        self.lives.values().any(|life| !life.was_there || life.gone_at.is_some())
+        self.lives().iter().any(|(_, _, life)| !life.was_there || life.gone_at.is_some())
     }
 
     /// Whether a database is among what is followed.
@@ -375,34 +391,4 @@ impl Follow {
     pub fn questions(&self, now: i64) -> BTreeSet<super::Question> {
         self.judge(now, |case| case.questions())
     }
-}
-
-/// The newest time that an object states, in seconds since 1970: when it was at least that old.
-#[must_use]
-pub fn newest_time(object: &Value) -> Option<i64> {
-    const FIELDS: [&str; 6] = [
-        "creationTimestamp",
-        "lastTransitionTime",
-        "startedAt",
-        "finishedAt",
-        "lastTimestamp",
-        "eventTime",
-    ];
-    match object {
-        Value::Object(fields) => {
-            let own = fields
-                .iter()
-                .filter(|(key, value)| FIELDS.contains(&key.as_str()) && value.is_string());
-            let own = own.filter_map(|(key, _)| super::events::time_at(object, &format!("/{key}")));
-            own.chain(fields.values().filter_map(newest_time)).max()
-        }
-        Value::Array(items) => items.iter().filter_map(newest_time).max(),
-        _ => None,
-    }
-}
-
-/// Whether a text is the name of a recorded event.
-#[must_use]
-pub fn is_event(document: &Value) -> bool {
-    !text_at(document, "/type").is_empty() && document["object"].is_object()
 }

@@ -9,7 +9,7 @@ use super::dependents::{database_findings, instances, ready_finding};
 use super::finding::Finding;
 use super::images::{Indexes, Question, WantedImage, image_findings, questions};
 use super::live::{Snapshot, is_terminating, namespace};
-use super::pod::{counts, is_over};
+use super::pod::{counts, has_running_container, is_over};
 use super::wanted::Wanted;
 use super::workload::{is_workload, workload_findings};
 use crate::database::is_database;
@@ -119,6 +119,19 @@ impl Case<'_> {
             })
         };
         self.wanted.iter().filter_map(line).collect()
+    }
+
+    /// The pods of a workload that run, were made from its present template, and stay.
+    #[must_use]
+    pub fn present_pods(&self, wanted: &Wanted) -> Vec<&Value> {
+        let Some(live) = self.live(wanted) else { return Vec::new() };
+        let stays = |pod: &&Value| {
+            !is_over(pod)
+                && !is_terminating(pod)
+                && has_running_container(pod)
+                && self.snapshot.is_new_pod(live, pod) != Some(false)
+        };
+        self.pods(live).into_iter().filter(stays).collect()
     }
 
     fn live(&self, wanted: &Wanted) -> Option<&Value> {

@@ -163,7 +163,22 @@ impl Snapshot {
             return pods.filter(|pod| is_owned_by(pod, workload)).collect();
         }
         let sets = self.sets_of(workload);
-        pods.filter(|pod| sets.iter().any(|set| is_owned_by(pod, set))).collect()
+        let is_of_set = |pod: &Value| sets.iter().any(|set| is_owned_by(pod, set));
+        pods.filter(|pod| is_of_set(pod) || self.is_of_unknown_set(pod, workload)).collect()
+    }
+
+    /// Whether `pod` is of a set of the Deployment that is not known (yet, or any more): its name is that of the Deployment
+    /// and the hash that the pod has as a label (Kubernetes `pkg/controller/deployment/sync.go`).
+    fn is_of_unknown_set(&self, pod: &Value, deployment: &Value) -> bool {
+        let hash = text_at(pod, "/metadata/labels/pod-template-hash");
+        let owner = format!("{}-{hash}", name(deployment));
+        let is_owner = |reference: &Value| {
+            text_at(reference, "/kind") == "ReplicaSet" && text_at(reference, "/name") == owner
+        };
+        !hash.is_empty()
+            && namespace(pod) == namespace(deployment)
+            && items_at(pod, "/metadata/ownerReferences").iter().any(is_owner)
+            && self.find("apps", "ReplicaSet", namespace(pod), &owner).is_none()
     }
 
     /// The ReplicaSets of a Deployment.

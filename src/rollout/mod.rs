@@ -5,6 +5,7 @@
 //! of one moment, [`Follow`] of a roll from its beginning to its end; the rules are those of Kubernetes' own controllers and of `kubectl rollout status`; each module names the files.
 
 mod budgets;
+mod conditions;
 mod dependents;
 mod events;
 mod finding;
@@ -19,10 +20,11 @@ mod wanted;
 mod workload;
 
 pub use budgets::{LiveBudget, budget_findings, overlapping, selects};
+pub use conditions::{Broken, Conditions, LogCondition, QueryCondition};
 pub use dependents::{database_findings, instances, ready_finding, revisions, sync_finding};
-pub use events::{last_seen, latest_event, one_line, time_at};
+pub use events::{last_seen, latest_event, newest_time, one_line, time_at};
 pub use finding::{CATALOGUE, Finding, explanation, severity_of, subject};
-pub use follow::{Follow, Goal, Heard, PodLife, Progress, Step, is_event, newest_time};
+pub use follow::{Follow, Goal, Heard, PodLife, Progress, Step};
 pub use images::{Indexes, Question, WantedImage, running_digest, whole_name};
 pub use judge::{Case, WorkloadLine};
 pub use live::{

@@ -21,7 +21,7 @@ use super::wait::WaitOptions;
 use crate::error::{Error, codes};
 use crate::report::Report;
 use crate::report::ship::{ShipReport, WaveReport};
-use crate::ship::{Place, Policy, Shard, inside_of};
+use crate::ship::{Policy, Shard};
 
 pub use returning::ReturnRequest;
 pub use verifying::VerifyOptions;
@@ -145,30 +145,9 @@ fn delivery_of(edit: &EditRequest) -> Result<&Delivery, Error> {
 /// A roll of the cluster would end the command half way, where it runs in that cluster.
 fn refuse_inside(context: &Context, request: &ShipRequest) -> Result<(), Error> {
     let Some(wait) = &request.wait else { return Ok(()) };
-    let place = place(context);
-    if place.api_host.is_none() {
-        return Ok(());
-    }
-    let mut servers = wait.access.servers(context);
-    servers.extend(request.verify.as_ref().and_then(|options| options.server(context)));
-    let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
-    match inside_of(&place, &servers) {
-        None => Ok(()),
-        Some(server) => Err(inside(server)),
-    }
-}
-
-/// Where the environment says that the program runs.
-fn place(context: &Context) -> Place {
-    let text = |name: &str| context.environment.variable(name)?.to_str().map(str::to_owned);
-    Place { api_host: text("KUBERNETES_SERVICE_HOST"), api_port: text("KUBERNETES_SERVICE_PORT") }
-}
-
-fn inside(server: &str) -> Error {
-    let server = if server.is_empty() { "the cluster of this pod" } else { server };
-    let message = format!(
-        "this runs in the cluster that it would change ({server}), and may be ended by its own roll"
-    );
-    Error::new(codes::INSIDE_CLUSTER, message)
-        .hint("run it outside, such as in CI; --from-inside does it all the same")
+    super::inside::refuse(context, || {
+        let mut servers = wait.access.servers(context);
+        servers.extend(request.verify.as_ref().and_then(|options| options.server(context)));
+        servers
+    })
 }

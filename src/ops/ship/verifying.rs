@@ -53,18 +53,8 @@ impl VerifyOptions {
     }
 
     /// The address of the API server, as far as it is known without asking anybody.
-    #[cfg(feature = "cluster")]
     pub(super) fn server(&self, context: &Context) -> Option<String> {
-        let (file, name) = (self.kubeconfig.as_ref(), self.context.as_ref());
-        crate::kubernetes::server_address(&crate::ops::cluster::connection_name(
-            context, file, name,
-        ))
-    }
-
-    #[cfg(not(feature = "cluster"))]
-    #[allow(clippy::unused_self, reason = "as with the feature")]
-    pub(super) fn server(&self, _: &Context) -> Option<String> {
-        None
+        self.access().server(context)
     }
 }
 

@@ -1,20 +1,24 @@
 //! `overlay verify --follow`: watches until what runs is what it is to be, or the time is over.
 
+mod recorded;
+mod streams;
+
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use super::VerifyRequest;
+use super::conditions::Asker;
 use super::rendering::{self, Rendered};
-use crate::clock::{self, Deadline};
-use crate::cluster::{ClusterError, ClusterReader, KindName, Recorded, Recording, WatchEvent};
+use crate::clock::{self, Deadline, Stopwatch};
+use crate::cluster::{ClusterError, ClusterReader, KindName, WatchEvent};
 use crate::error::Error;
-use crate::ops::cluster::MOST_OF_DUMP;
-use crate::ops::{Context, input};
+use crate::ops::Context;
 use crate::report::verify::{Ending, Followed, Verified};
-use crate::rollout::{Finding, Follow, Goal, Heard, KINDS, Progress, Wanted, newest_time};
+use crate::rollout::{Broken, Finding, Follow, Goal, Heard, Progress, Wanted};
+
+use streams::{Message, Need, Stream, listen, streams};
 
 /// How long is waited where nothing else is said.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(15 * 60);
@@ -24,39 +28,8 @@ const DWELL: Duration = Duration::from_secs(10);
 const DATABASE_DWELL: Duration = Duration::from_secs(30);
 /// The longest pause between two looks at what was heard.
 const PAUSE: Duration = Duration::from_millis(250);
-
-/// Kinds that are watched beside those that are wanted: group, kind, what a missing right means.
-const AROUND: [(&str, &str, Need); 7] = [
-    ("", "Pod", Need::All),
-    ("apps", "ReplicaSet", Need::All),
-    ("policy", "PodDisruptionBudget", Need::Some),
-    ("", "Event", Need::None),
-    ("", "PersistentVolumeClaim", Need::None),
-    ("", "ConfigMap", Need::None),
-    ("apps", "ControllerRevision", Need::None),
-];
-
-/// What it means where a kind may not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Need {
-    /// Nothing: it only helps to explain.
-    None,
-    /// A finding.
-    Some,
-    /// The end: nothing can be said without it.
-    All,
-}
-
-/// One watch.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Stream {
-    kind: KindName,
-    /// Empty for all.
-    namespace: String,
-    need: Need,
-}
-
-type Message = (Arc<Stream>, Result<WatchEvent, ClusterError>);
+/// The pause before conditions that do not hold are asked again.
+const CONDITIONS_PAUSE: Duration = Duration::from_secs(10);
 
 /// Follows, until all is settled, has failed, or the time is over.
 ///
@@ -67,15 +40,16 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
     if !request.access.from.is_empty() {
         let namespace = request.namespace.clone().unwrap_or_else(|| "default".to_owned());
         let goal = goal(request, &rendered, &namespace);
-        return recorded(context, request, &rendered, goal);
+        return recorded::recorded(context, request, &rendered, goal);
     }
     let reader = request.access.open(context)?;
     let default = reader.default_namespace().unwrap_or("default").to_owned();
     let namespace = request.namespace.clone().unwrap_or(default);
     let goal = goal(request, &rendered, &namespace);
+    let conditions = Asker::new(context, request, &rendered)?;
     let mut live = Live::start(context, request, &reader, goal);
-    let ending = live.run(context, request)?;
-    let Live { mut follow, mut unreadable, .. } = live;
+    let ending = live.run(context, request, &conditions, &*reader)?;
+    let Live { mut follow, mut unreadable, broken, .. } = live;
     let now = now();
     follow.learn(ask_registries(context, request, &follow, now)?);
     let mut findings =
@@ -84,6 +58,7 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
         })?;
     findings.extend(follow.findings(now));
     findings.append(&mut unreadable);
+    findings.extend(broken.into_iter().map(|broken| broken.finding));
     Ok(verified(&rendered, request, reader.described(), findings, &follow, now, ending))
 }
 
@@ -155,6 +130,8 @@ struct Live {
     /// Streams that have not told yet what there is.
     silent: BTreeSet<Arc<Stream>>,
     unreadable: Vec<Finding>,
+    /// The conditions that did not hold when they were asked last.
+    broken: Vec<Broken>,
 }
 
 impl Live {
@@ -172,38 +149,73 @@ impl Live {
             listen(Arc::clone(reader), Arc::clone(stream), tell.clone());
         }
         let follow = Follow::new(goal, least_allowed(request));
-        Self { follow, heard, silent: streams, unreadable: Vec::new() }
+        Self { follow, heard, silent: streams, unreadable: Vec::new(), broken: Vec::new() }
     }
 
-    fn run(&mut self, context: &Context, request: &VerifyRequest) -> Result<Ending, Error> {
+    fn run(
+        &mut self,
+        context: &Context,
+        request: &VerifyRequest,
+        conditions: &Asker,
+        reader: &dyn ClusterReader,
+    ) -> Result<Ending, Error> {
         let deadline = Deadline::after(context.allowed_time().unwrap_or(DEFAULT_TIMEOUT));
-        let dwell = request.dwell.unwrap_or(match self.follow.has_database() {
-            true => DATABASE_DWELL,
-            false => DWELL,
-        });
-        let dwell = i64::try_from(dwell.as_secs()).unwrap_or(i64::MAX);
-        let mut told = 0;
+        let mut asked: Option<Stopwatch> = None;
         loop {
             self.hear(deadline)?;
             let is_over = deadline.is_over();
-            if self.silent.is_empty() || is_over {
-                let progress = self.follow.progress(now());
-                for step in &self.follow.timeline()[told..] {
-                    context.say(|| format!("{} {}", step.object, step.what));
-                }
-                told = self.follow.timeline().len();
-                match progress {
-                    Progress::Settled(since) if now() - since >= dwell => {
+            if !self.silent.is_empty() && !is_over {
+                continue;
+            }
+            self.check_heard()?;
+            let progress = self.follow.progress(now());
+            for step in self.follow.news() {
+                context.say(|| format!("{} {}", step.object, step.what));
+            }
+            match progress {
+                Progress::Settled(since) if now() - since >= self.dwell(request) => {
+                    if conditions.is_idle() {
                         return Ok(Ending::Settled);
                     }
-                    Progress::Failed => return Ok(Ending::Failed),
-                    _ => {}
+                    let is_time = asked.as_ref().is_none_or(|w| w.elapsed() >= CONDITIONS_PAUSE);
+                    if is_time || is_over {
+                        self.broken = self.follow.judge(now(), |c| conditions.broken(reader, c));
+                        asked = Some(Stopwatch::start());
+                    }
+                    if self.broken.is_empty() {
+                        return Ok(Ending::Settled);
+                    }
+                    if self.broken.iter().any(|broken| !broken.may_pass) {
+                        return Ok(Ending::Failed);
+                    }
                 }
+                Progress::Failed => return Ok(Ending::Failed),
+                _ => {}
             }
             if is_over {
                 return Ok(Ending::Late);
             }
         }
+    }
+
+    /// How long all has to be well, in seconds.
+    fn dwell(&self, request: &VerifyRequest) -> i64 {
+        let usual = if self.follow.has_database() { DATABASE_DWELL } else { DWELL };
+        i64::try_from(request.dwell.unwrap_or(usual).as_secs()).unwrap_or(i64::MAX)
+    }
+
+    /// Nothing can be said of what was never heard.
+    fn check_heard(&self) -> Result<(), Error> {
+        let Some(stream) = self.silent.iter().find(|stream| stream.need > Need::None) else {
+            return Ok(());
+        };
+        let message = match stream.namespace.as_str() {
+            "" => format!("the cluster did not list {} in time", stream.kind),
+            place => {
+                format!("the cluster did not list {} of namespace {place} in time", stream.kind)
+            }
+        };
+        Err(ClusterError::Unreachable { message }.into())
     }
 
     /// Takes what was heard: at least one message, or none where nothing happens for a moment.
@@ -217,6 +229,9 @@ impl Live {
                     clock::sleep(wait);
                     return Ok(());
                 }
+            }
+            if deadline.is_over() {
+                return Ok(());
             }
             // What is there already is taken at once; the next look is for all of it.
             wait = Duration::ZERO;
@@ -243,123 +258,17 @@ impl Live {
             }
             Ok(WatchEvent::Deleted(object)) => self.follow.hear(now, Heard::Gone(object)),
             Ok(WatchEvent::Quiet | WatchEvent::Interrupted(_)) => {}
-            Err(error @ ClusterError::Denied { .. }) if stream.need < Need::All => {
+            // What only explains is not worth an end.
+            Err(_) if stream.need == Need::None => {
                 self.silent.remove(&stream);
-                if stream.need == Need::Some {
-                    let KindName { group, kind } = &stream.kind;
-                    let finding = super::unreadable(group, kind, &stream.namespace, &error);
-                    self.unreadable.push(finding);
-                }
+            }
+            Err(error @ ClusterError::Denied { .. }) if stream.need == Need::Some => {
+                self.silent.remove(&stream);
+                let KindName { group, kind } = &stream.kind;
+                self.unreadable.push(super::unreadable(group, kind, &stream.namespace, &error));
             }
             Err(error) => return Err(error.into()),
         }
         Ok(())
-    }
-}
-
-/// What is watched for a goal.
-fn streams(goal: &Goal) -> BTreeSet<Stream> {
-    let mut streams = BTreeSet::new();
-    let mut watch = |group: &str, kind: &str, namespace: &str, need: Need| {
-        let kind = KindName::new(group, kind);
-        streams.insert(Stream { kind, namespace: namespace.to_owned(), need });
-    };
-    let need_of = |group: &str| if group == "apps" { Need::All } else { Need::Some };
-    let namespaces: BTreeSet<&str> = match goal {
-        Goal::Namespace(place) => {
-            KINDS.iter().for_each(|(group, kind)| watch(group, kind, place, need_of(group)));
-            [place.as_str()].into()
-        }
-        Goal::Rendered(wanted) => {
-            for wanted in wanted {
-                let (group, subject) = (wanted.group(), &wanted.subject);
-                watch(group, &subject.kind, &subject.namespace, need_of(group));
-            }
-            wanted.iter().map(|wanted| wanted.subject.namespace.as_str()).collect()
-        }
-    };
-    for namespace in namespaces {
-        AROUND.iter().for_each(|(group, kind, need)| watch(group, kind, namespace, *need));
-    }
-    watch("", "Node", "", Need::None);
-    streams
-}
-
-/// Tells what a stream says, until nobody listens any more.
-fn listen(reader: Arc<dyn ClusterReader>, stream: Arc<Stream>, tell: Sender<Message>) {
-    let watch = move || {
-        let namespace = Some(stream.namespace.as_str()).filter(|place| !place.is_empty());
-        let ended = reader.watch(&stream.kind, namespace, &mut |event| match tell
-            .send((Arc::clone(&stream), Ok(event)))
-        {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        });
-        if let Err(error) = ended {
-            let _ = tell.send((stream, Err(error)));
-        }
-    };
-    drop(std::thread::Builder::new().name("overlay-watch".to_owned()).spawn(watch));
-}
-
-/// Follows a recording, on its own time.
-fn recorded(
-    context: &Context,
-    request: &VerifyRequest,
-    rendered: &Rendered,
-    goal: Goal,
-) -> Result<Verified, Error> {
-    let mut follow = Follow::new(goal, least_allowed(request));
-    let (mut now, mut names) = (0, Vec::new());
-    for file in &request.access.from {
-        let text = input::load_large(&context.cwd, file, MOST_OF_DUMP)?;
-        let recording = Recording::parse(&text.name, &text.text)
-            .map_err(|error| Error::from_dump(&text.name, error))?;
-        for (at, document) in recording.documents {
-            now = at.or_else(|| stated_time(&document)).unwrap_or(now).max(now);
-            hear_recorded(&mut follow, now, document);
-            let _ = follow.progress(now);
-        }
-        names.push(text.name);
-    }
-    let ending = match follow.progress(now) {
-        Progress::Settled(_) => Ending::Settled,
-        Progress::Failed => Ending::Failed,
-        Progress::Going => Ending::Late,
-    };
-    follow.learn(ask_registries(context, request, &follow, now)?);
-    let findings = follow.findings(now);
-    Ok(verified(rendered, request, names.join(", "), findings, &follow, now, ending))
-}
-
-/// The time that a document speaks of, where it was not written beside it.
-fn stated_time(document: &Recorded) -> Option<i64> {
-    match document {
-        Recorded::State(objects) => objects.iter().filter_map(|(_, o)| newest_time(o)).max(),
-        Recorded::Event(
-            WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object),
-        ) => newest_time(object),
-        _ => None,
-    }
-}
-
-fn hear_recorded(follow: &mut Follow, now: i64, document: Recorded) {
-    match document {
-        Recorded::State(objects) => {
-            let needed = [KindName::new("", "Pod"), KindName::new("apps", "ReplicaSet")];
-            let kinds: BTreeSet<KindName> =
-                objects.iter().map(|(kind, _)| kind.clone()).chain(needed).collect();
-            for kind in kinds {
-                let of_kind = objects.iter().filter(|(known, _)| *known == kind);
-                let items = of_kind.map(|(_, object)| object.clone()).collect();
-                let KindName { group, kind } = kind;
-                follow.hear(now, Heard::Listed { group, kind, namespace: String::new(), items });
-            }
-        }
-        Recorded::Event(WatchEvent::Added(object) | WatchEvent::Modified(object)) => {
-            follow.hear(now, Heard::Changed(object));
-        }
-        Recorded::Event(WatchEvent::Deleted(object)) => follow.hear(now, Heard::Gone(object)),
-        Recorded::Event(_) | Recorded::End => {}
     }
 }

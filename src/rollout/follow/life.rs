@@ -24,15 +24,24 @@ pub struct PodLife {
     pub gone_at: Option<i64>,
     /// Whether its end was seen; not where the watch had to begin anew meanwhile.
     pub is_end_seen: bool,
+    /// Whether it belongs to what is followed.
+    pub(super) is_followed: bool,
+    /// Whether it belongs to a workload that is followed, for which there are rules.
+    pub(super) is_of_workload: bool,
     is_ready: bool,
+    /// Whether what came before its end may have been missed.
+    is_end_unsure: bool,
     /// Whether it was seen not ready while a container of it still ran.
     turned_unready: bool,
     has_probe: bool,
     is_known: bool,
 }
 
-/// Namespace, name and uid: what tells one pod from a later one of its name.
-pub(super) fn key(object: &Value) -> (String, String, String) {
+/// Namespace, name and uid: what tells one object from a later one of its name.
+pub(super) type Key = (String, String, String);
+
+/// The key of an object.
+pub(super) fn key(object: &Value) -> Key {
     let uid = text_at(object, "/metadata/uid");
     (namespace(object).to_owned(), name(object).to_owned(), uid.to_owned())
 }
@@ -46,12 +55,12 @@ impl PodLife {
     /// One that was there before the watch.
     pub(super) fn at_start(pod: &Value, now: i64) -> Self {
         let mut life = Self { was_there: true, ..Self::new(now) };
-        let _ = life.see(pod, now);
+        let _ = life.see(pod, now, true);
         life
     }
 
-    /// Takes its present state; what is new.
-    pub(super) fn see(&mut self, pod: &Value, now: i64) -> Vec<&'static str> {
+    /// Takes its present state; what is new. `is_next` where nothing was missed since the last one.
+    pub(super) fn see(&mut self, pod: &Value, now: i64, is_next: bool) -> Vec<&'static str> {
         let mut news = Vec::new();
         let mut probes = items_at(pod, "/spec/containers").iter();
         self.has_probe = probes.any(|container| container["readinessProbe"].is_object());
@@ -71,6 +80,9 @@ impl PodLife {
         if is_terminating(pod) && self.terminating_at.is_none() {
             self.terminating_at = Some(now);
             news.push("was told to end");
+        }
+        if !is_next && !ready && !running {
+            self.is_end_unsure = true;
         }
         match (ready, running) {
             (true, _) => self.turned_unready = false,
@@ -97,6 +109,7 @@ impl PodLife {
 
     /// Whether it took requests until it ended, although it could have said otherwise.
     pub(super) fn exited_ready(&self) -> bool {
-        self.is_end_seen && self.has_probe && self.ready_at.is_some() && !self.turned_unready
+        let is_seen = self.is_end_seen && !self.is_end_unsure;
+        is_seen && self.has_probe && self.ready_at.is_some() && !self.turned_unready
     }
 }

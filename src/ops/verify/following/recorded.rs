@@ -1,0 +1,78 @@
+//! A recording that is followed, on its own time.
+
+use std::collections::BTreeSet;
+
+use super::{ask_registries, least_allowed, verified};
+use crate::cluster::{KindName, Recorded, Recording, WatchEvent};
+use crate::error::Error;
+use crate::ops::cluster::MOST_OF_DUMP;
+use crate::ops::verify::VerifyRequest;
+use crate::ops::verify::rendering::Rendered;
+use crate::ops::{Context, input};
+use crate::report::verify::{Ending, Verified};
+use crate::rollout::{Follow, Goal, Heard, Progress, newest_time};
+
+/// Follows the recordings that are named, one after another.
+///
+/// # Errors
+/// Where one of them is none.
+pub(super) fn recorded(
+    context: &Context,
+    request: &VerifyRequest,
+    rendered: &Rendered,
+    goal: Goal,
+) -> Result<Verified, Error> {
+    let mut follow = Follow::new(goal, least_allowed(request));
+    let (mut now, mut names) = (0, Vec::new());
+    for file in &request.access.from {
+        let text = input::load_large(&context.cwd, file, MOST_OF_DUMP)?;
+        let recording = Recording::parse(&text.name, &text.text)
+            .map_err(|error| Error::from_dump(&text.name, error))?;
+        for (at, document) in recording.documents {
+            now = at.or_else(|| stated_time(&document)).unwrap_or(now).max(now);
+            hear_recorded(&mut follow, now, document);
+            let _ = follow.progress(now);
+        }
+        names.push(text.name);
+    }
+    let ending = match follow.progress(now) {
+        Progress::Settled(_) => Ending::Settled,
+        Progress::Failed => Ending::Failed,
+        Progress::Going => Ending::Late,
+    };
+    follow.learn(ask_registries(context, request, &follow, now)?);
+    let findings = follow.findings(now);
+    Ok(verified(rendered, request, names.join(", "), findings, &follow, now, ending))
+}
+
+/// The time that a document speaks of, where it was not written beside it.
+fn stated_time(document: &Recorded) -> Option<i64> {
+    match document {
+        Recorded::State(objects) => objects.iter().filter_map(|(_, o)| newest_time(o)).max(),
+        Recorded::Event(
+            WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object),
+        ) => newest_time(object),
+        _ => None,
+    }
+}
+
+fn hear_recorded(follow: &mut Follow, now: i64, document: Recorded) {
+    match document {
+        Recorded::State(objects) => {
+            let needed = [KindName::new("", "Pod"), KindName::new("apps", "ReplicaSet")];
+            let kinds: BTreeSet<KindName> =
+                objects.iter().map(|(kind, _)| kind.clone()).chain(needed).collect();
+            for kind in kinds {
+                let of_kind = objects.iter().filter(|(known, _)| *known == kind);
+                let items = of_kind.map(|(_, object)| object.clone()).collect();
+                let KindName { group, kind } = kind;
+                follow.hear(now, Heard::Listed { group, kind, namespace: String::new(), items });
+            }
+        }
+        Recorded::Event(WatchEvent::Added(object) | WatchEvent::Modified(object)) => {
+            follow.hear(now, Heard::Changed(object));
+        }
+        Recorded::Event(WatchEvent::Deleted(object)) => follow.hear(now, Heard::Gone(object)),
+        Recorded::Event(_) | Recorded::End => {}
+    }
+}
