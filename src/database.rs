@@ -11,14 +11,14 @@ const HEALTHY: &str = "Cluster in healthy state";
 /// The phase in which a person has to act.
 const WAITING: &str = "Waiting for user action";
 
-/// Beginnings of phases that no time mends.
-const BROKEN: [&str; 7] = [
+/// Beginnings of phases that no time mends. An error of a plugin and an upgrade that lacks a binary are none of them:
+/// the operator tries again.
+const BROKEN: [&str; 6] = [
     "Cluster is unrecoverable",
     "Cluster has incomplete or invalid image catalog",
-    "Cluster cannot proceed to reconciliation",
+    "Cluster cannot proceed to reconciliation due to an unknown plugin",
     "Unable to create required cluster objects",
     "Invalid cluster definition",
-    "Cluster cannot execute instance online upgrade",
     "Not enough disk space",
 ];
 

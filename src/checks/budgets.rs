@@ -79,7 +79,7 @@ fn operator_lines(context: &Context<'_>, cluster: &Cluster<'_>) -> Vec<BudgetLin
     let primary = format!("the primary of Cluster/{name}{moves}");
     let rule = "minAvailable: 1, made by CloudNativePG".to_owned();
     let mut lines = vec![line(format!("{name}-primary"), rule, 1, 1, primary)];
-    if instances >= 3 {
+    if cluster.has_replica_budget() {
         let rule = format!("minAvailable: {}, made by CloudNativePG", instances - 2);
         let replicas = format!("the replicas of Cluster/{name}");
         lines.push(line(name.to_owned(), rule, instances - 1, instances - 2, replicas));

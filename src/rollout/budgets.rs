@@ -111,12 +111,15 @@ pub fn budget_findings(budget: &Value, least: i64) -> Vec<Finding> {
     vec![Finding::about(budget, "budget-low", message).fix(fix)]
 }
 
-/// Pods that two budgets select: the API server refuses to evict them, always.
+/// Pods that two budgets select: the API server refuses to evict them, always. It asks no budget for a pod that is
+/// pending, over, or told to end.
 #[must_use]
 pub fn overlapping(snapshot: &Snapshot, budgets: &[&Value]) -> Vec<Finding> {
     let mut told: BTreeMap<Vec<String>, &Value> = BTreeMap::new();
-    let pods = snapshot.all("", "Pod").iter().filter(|pod| !is_over(pod) && !is_terminating(pod));
-    for pod in pods {
+    let is_asked = |pod: &&Value| {
+        !is_over(pod) && !is_terminating(pod) && text_at(pod, "/status/phase") != "Pending"
+    };
+    for pod in snapshot.all("", "Pod").iter().filter(is_asked) {
         let names =
             budgets.iter().filter(|budget| selects(budget, pod)).map(|b| name(b).to_owned());
         let names: Vec<String> = names.collect();
@@ -180,6 +183,14 @@ mod tests {
         let found = overlapping(&snapshot, &[&one, &other]);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].message, "can never be evicted: web and all select it");
+        for (field, value) in [("phase", "Pending"), ("phase", "Succeeded"), ("phase", "Failed")] {
+            let mut pod = pod.clone();
+            pod["status"][field] = json!(value);
+            assert!(overlapping(&Snapshot::of([pod]), &[&one, &other]).is_empty(), "{value}");
+        }
+        let mut going = pod.clone();
+        going["metadata"]["deletionTimestamp"] = json!("2026-03-01T10:00:00Z");
+        assert!(overlapping(&Snapshot::of([going]), &[&one, &other]).is_empty());
         other["spec"] = json!({});
         assert!(!selects(&other, &pod), "no selector selects nothing");
         other["spec"]["selector"] = json!({"matchExpressions": [

@@ -64,6 +64,7 @@ mod render;
 mod revert;
 mod rollouts;
 mod schemas;
+mod semantics;
 mod sequences;
 #[cfg(all(feature = "forge", feature = "argocd"))]
 mod ship;

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use overlay::config::{CHECK_KEYS, DRAIN_KEYS, GROUP_KEYS, KEYS, ORDER_KEYS, PAIR_KEYS, Settings};
+use overlay::config::{
+    CHECK_KEYS, DRAIN_KEYS, GROUP_KEYS, KEYS, LOG_KEYS, ORDER_KEYS, PAIR_KEYS, QUERY_KEYS,
+    Settings, VERIFY_KEYS,
+};
 use serde_json::Value;
 
 use crate::support::json_schema::faults;
@@ -35,6 +38,10 @@ fn the_schema_of_the_settings_has_their_keys() {
     assert_eq!(keys(&schema, drain), sorted(&DRAIN_KEYS));
     assert_eq!(keys(&schema, &format!("{drain}/order/items/properties")), sorted(&ORDER_KEYS));
     assert_eq!(keys(&schema, &format!("{drain}/pairs/items/properties")), sorted(&PAIR_KEYS));
+    let verify = "/properties/verify/properties";
+    assert_eq!(keys(&schema, verify), sorted(&VERIFY_KEYS));
+    assert_eq!(keys(&schema, &format!("{verify}/queries/items/properties")), sorted(&QUERY_KEYS));
+    assert_eq!(keys(&schema, &format!("{verify}/logs/items/properties")), sorted(&LOG_KEYS));
     let rules = overlay::drain::BuiltIn::ALL.map(overlay::drain::BuiltIn::word);
     assert_eq!(keys(&schema, &format!("{drain}/rules/properties")), sorted(&rules));
     assert_eq!(keys(&schema, "/$defs/group/anyOf/1/properties"), sorted(&GROUP_KEYS));
@@ -48,7 +55,7 @@ fn the_schema_of_the_settings_has_their_keys() {
 }
 
 /// Settings in YAML that is JSON too, so that another reader hands them to the judge.
-const SETTINGS: [(&str, bool); 44] = [
+const SETTINGS: [(&str, bool); 55] = [
     ("null", true),
     ("{}", true),
     ("[]", false),
@@ -98,6 +105,24 @@ const SETTINGS: [(&str, bool); 44] = [
     (r#"{"waves": {"fleet": ["overlays/dev", ["overlays/stage-*", "overlays/prod"]]}}"#, true),
     (r#"{"waves": {"fleet": []}}"#, false),
     (r#"{"waves": {"fleet": ["overlays/dev", []]}}"#, false),
+    (
+        r#"{"verify": {"prometheus": "https://p.example", "queries": [{"name": "a", "query": "b",
+        "atMost": 0.5, "overlays": ["overlays/*"]}]}}"#,
+        true,
+    ),
+    (r#"{"verify": {"prometheus": "p.example"}}"#, false),
+    (r#"{"verify": {"queries": [{"name": "a", "query": "b", "atLeast": -1e-3}]}}"#, true),
+    (r#"{"verify": {"queries": [{"name": "a", "query": "b"}]}}"#, false),
+    (r#"{"verify": {"queries": [{"name": "a", "atMost": 1}]}}"#, false),
+    (r#"{"verify": {"queries": [{"name": "a", "query": "b", "atMost": "1"}]}}"#, false),
+    (
+        r#"{"verify": {"logs": [{"workload": "Deployment/a", "container": "b", "forbid": "c"}]}}"#,
+        true,
+    ),
+    (r#"{"verify": {"logs": [{"workload": "a", "require": "b", "overlays": ["c"]}]}}"#, true),
+    (r#"{"verify": {"logs": [{"workload": "a"}]}}"#, false),
+    (r#"{"verify": {"logs": [{"forbid": "a"}]}}"#, false),
+    (r#"{"verify": {"logs": {"workload": "a", "forbid": "b"}}}"#, false),
     (r#"{"waves": ["overlays/dev"]}"#, false),
 ];
 

@@ -40,9 +40,21 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn has_budgets(&self) -> bool {
         let enabled = text_at(&self.resource.node, &["spec", "enablePDB"]) != Some("false");
-        let window = ["spec", "nodeMaintenanceWindow", "inProgress"];
-        let in_window = is_true(&self.resource.node, &window) && self.instances() == 1;
-        enabled && !in_window && !self.is_hibernated()
+        let is_waived = self.is_in_maintenance() && self.instances() == 1;
+        enabled && !is_waived && !self.is_hibernated()
+    }
+
+    /// Whether one of the budgets is for its replicas: from three instances on, and not while nodes are maintained.
+    #[must_use]
+    pub fn has_replica_budget(&self) -> bool {
+        self.has_budgets() && self.instances() >= 3 && !self.is_in_maintenance()
+    }
+
+    /// Whether nodes are maintained and its volumes wait for them.
+    fn is_in_maintenance(&self) -> bool {
+        let node = &self.resource.node;
+        is_true(node, &["spec", "nodeMaintenanceWindow", "inProgress"])
+            && text_at(node, &["spec", "nodeMaintenanceWindow", "reusePVC"]) != Some("false")
     }
 
     /// Whether it is put to sleep, so that no instance runs.

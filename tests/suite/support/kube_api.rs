@@ -67,6 +67,8 @@ struct State {
     garbage: BTreeMap<String, Vec<u8>>,
     /// Answers of 503 that are still to be given.
     outages: usize,
+    /// Plurals about which nothing is said, for a long while.
+    hanging: BTreeSet<String>,
 }
 
 /// The running server.
@@ -166,6 +168,16 @@ impl KubeApi {
         self.state.lock().unwrap().outages = times;
     }
 
+    /// From now on nothing is said about that plural, for a long while.
+    pub(crate) fn hang(&self, plural: &str) {
+        self.state.lock().unwrap().hanging.insert(plural.to_owned());
+    }
+
+    /// Its address.
+    pub(crate) fn url(&self) -> String {
+        self.http.url("")
+    }
+
     /// Everything that was asked.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.http.asked()
@@ -249,6 +261,9 @@ fn answer(shared: &Arc<Mutex<State>>, asked: &Asked) -> Answer {
     let Some(target) = read_target(path) else { return status(404, "not found") };
     if target.known.0.contains('.') && !state.groups.contains(target.known.0) {
         return status(404, "the server could not find the requested resource");
+    }
+    if state.hanging.contains(target.known.2) {
+        return Answer::hang();
     }
     let watches = query.split('&').any(|part| part == "watch=true" || part == "watch=1");
     let verb = match (&target.name, watches) {

@@ -1,7 +1,9 @@
 //! `overlay verify` against a Kubernetes API on loopback: real git, a real render, and a cluster that the test changes.
 
+mod conditions;
+mod following;
+
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -110,10 +112,16 @@ fn rolled_out(image: &str) -> Vec<Value> {
 }
 
 fn command(repo: &TestRepo, server: &KubeApi, args: &[&str]) -> Command {
+    let mut command = plain_command(repo, server);
+    command.args(["-o", "json", "--no-registry"]).args(args);
+    command
+}
+
+fn plain_command(repo: &TestRepo, server: &KubeApi) -> Command {
     let kubeconfig = repo.path().join("../kubeconfig");
     std::fs::write(&kubeconfig, server.kubeconfig("shop")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_overlay"));
-    command.args(["verify", "-o", "json", "--no-registry"]).args(args).current_dir(repo.path());
+    command.arg("verify").current_dir(repo.path());
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     command.env("HOME", repo.path().join("../home")).env("KUBECONFIG", kubeconfig);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -249,62 +257,6 @@ fn an_application_has_to_be_synced_at_the_commit() {
 }
 
 #[test]
-fn a_roll_is_followed_from_before_its_beginning_to_its_end() {
-    let repo = repo(NEW);
-    let server = KubeApi::with(rolled_out(OLD));
-    let args = ["overlays/prod", "--follow", "--dwell", "0s", "--timeout", "60s"];
-    let child = command(&repo, &server, &args).spawn().unwrap();
-    server.wait_for("/pods?&watch=true", 1);
-    server.wait_for("/replicasets?&watch=true", 1);
-    server.wait_for("/deployments?&watch=true", 1);
-    server.apply(set("web-2", "2"));
-    server.apply(deployment(NEW, "2", [3, 1, 2, 2]));
-    for (old, new) in [("a", "c"), ("b", "d")] {
-        server.apply(pod("web-2", new, NEW, false));
-        std::thread::sleep(Duration::from_millis(20));
-        server.apply(pod("web-2", new, NEW, true));
-        let mut going = pod("web-1", old, OLD, true);
-        going["metadata"]["deletionTimestamp"] = json!("2999-01-01T00:00:00Z");
-        server.apply(going.clone());
-        going["status"]["conditions"][0]["status"] = json!("False");
-        server.apply(going);
-        server.delete("pods", "shop", &format!("web-1-{old}"));
-    }
-    server.forget();
-    server.apply(deployment(NEW, "2", [2, 2, 2, 2]));
-    let ran = ended(child);
-    assert_eq!((ran.status, ids(&ran)), (0, vec![]), "{ran:?}");
-    let follow = &ran.json()["result"]["follow"];
-    assert_eq!(follow["ending"], "settled");
-    let pods = follow["pods"].as_array().unwrap();
-    assert_eq!(pods.iter().filter(|pod| pod["gone"].is_string()).count(), 2, "{follow}");
-    assert!(server.asked().iter().all(|asked| asked.method == "GET"));
-}
-
-#[test]
-fn a_roll_that_does_not_end_says_why() {
-    let repo = repo(NEW);
-    let server = KubeApi::with(rolled_out(OLD));
-    server.apply(set("web-2", "2"));
-    server.apply(deployment(NEW, "2", [3, 1, 2, 2]));
-    let mut waiting = pod("web-2", "c", NEW, false);
-    waiting["status"] = json!({"phase": "Pending", "conditions": [{"type": "PodScheduled",
-        "status": "False", "reason": "Unschedulable",
-        "message": "0/1 nodes are available: 1 Insufficient cpu."}]});
-    server.apply(waiting);
-    let args = ["overlays/prod", "--follow", "--timeout", "2s"];
-    let ran = verify(&repo, &server, &args);
-    assert_eq!((ran.status, &*ran.code()), (6, "rollout-stalled"), "{ran:?}");
-    let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("Pod/web-2-c") && message.contains("1 Insufficient cpu"), "{message}");
-    let findings = ids(&ran);
-    assert!(findings.contains(&"unschedulable".to_owned()), "{findings:?}");
-    server.deny("watch", "pods");
-    let ran = verify(&repo, &server, &args);
-    assert_eq!((ran.status, &*ran.code()), (4, "cluster-denied"), "{ran:?}");
-}
-
-#[test]
 fn a_dump_stands_in_for_a_cluster() {
     let repo = repo(NEW);
     let dump = json!({"apiVersion": "v1", "kind": "List", "items": rolled_out(NEW)});
@@ -320,4 +272,28 @@ fn a_dump_stands_in_for_a_cluster() {
     assert_eq!((ran.status, &*ran.code()), (3, "dump-invalid"), "{ran:?}");
     let ran = repo.overlay(&["verify", "overlays/prod", "-o", "json"]);
     assert_eq!((ran.status, &*ran.code()), (4, "cluster-unconfigured"), "{ran:?}");
+}
+
+#[test]
+fn it_is_not_looked_at_from_inside() {
+    let repo = repo(NEW);
+    let server = KubeApi::with(rolled_out(NEW));
+    let port = server.url().rsplit(':').next().unwrap().to_owned();
+    let inside = |port: &str, args: &[&str]| {
+        let mut command = command(&repo, &server, args);
+        // What every pod is told of the API server of its cluster.
+        command.env("KUBERNETES_SERVICE_HOST", "127.0.0.1").env("KUBERNETES_SERVICE_PORT", port);
+        ended(command.spawn().unwrap())
+    };
+    let ran = inside(&port, &["overlays/prod"]);
+    assert_eq!((ran.status, &*ran.code()), (3, "inside-cluster"), "{ran:?}");
+    assert!(server.asked().is_empty());
+    let ran = inside(&port, &["overlays/prod", "--follow", "--dwell", "0s"]);
+    assert_eq!((ran.status, &*ran.code()), (3, "inside-cluster"), "{ran:?}");
+    assert_eq!(inside(&port, &["overlays/prod", "--from-inside"]).status, 0);
+    // A pod of another cluster, and a dump.
+    assert_eq!(inside("1", &["overlays/prod"]).status, 0);
+    let dump = json!({"apiVersion": "v1", "kind": "List", "items": rolled_out(NEW)});
+    repo.write("cluster.json", &dump.to_string());
+    assert_eq!(inside(&port, &["overlays/prod", "--from", "cluster.json"]).status, 0);
 }
