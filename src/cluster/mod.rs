@@ -70,8 +70,10 @@ pub enum WatchEvent {
     Modified(Value),
     /// An object is gone; this was its last state.
     Deleted(Value),
-    /// Nothing happened for a while.
-    Quiet,
+    /// The stream is open: from now on what happens is told as it happens.
+    Open,
+    /// The server closed the stream, as it does from time to time; it goes on where it was.
+    Closed,
     /// The stream broke, for this reason; it goes on where it was.
     Interrupted(String),
 }

@@ -1,8 +1,8 @@
 //! A watch that was written down: `kubectl get … -o json --output-watch-events -w`, or lists and events one after another.
 //!
-//! A list (or a single object) is everything there is at that moment. An event has a `type` and an `object`; an `at` beside
-//! them, which kubectl does not write, is the time at which it was heard, and an event of type `END` the time at which the
-//! recording ends.
+//! A `List` is everything there is at that moment, a `PodList` all pods; an object by itself has changed. An event has a `type`
+//! and an `object`; an `at` beside them, which kubectl does not write, is the time at which it was heard, and an event of type
+//! `END` the time at which the recording ends.
 
 use serde_json::Value;
 
@@ -15,6 +15,8 @@ use crate::clock::parse_rfc_3339;
 pub enum Recorded {
     /// Everything there is: the kinds with their objects.
     State(Vec<(KindName, Value)>),
+    /// Everything there is of one kind.
+    Kind(KindName, Vec<Value>),
     /// An event.
     Event(WatchEvent),
     /// The end.
@@ -65,9 +67,17 @@ fn read(
         return Ok(Some(Recorded::End));
     }
     if kind.is_empty() || !document["object"].is_object() {
+        let is_list = document["items"].is_array();
+        let of_list = kind_of_list(&document);
         let mut dump = Dump::of([]);
         dump.add(document, at)?;
-        return Ok(Some(Recorded::State(dump.into_objects())));
+        let objects = dump.into_objects();
+        let mut values = objects.iter().map(|(_, object)| object.clone());
+        return Ok(match of_list {
+            Some(kind) => Some(Recorded::Kind(kind, values.collect())),
+            None if is_list => Some(Recorded::State(objects)),
+            None => values.next().map(|object| Recorded::Event(WatchEvent::Modified(object))),
+        });
     }
     let object = document["object"].take();
     Ok(match kind.as_str() {
@@ -80,6 +90,13 @@ fn read(
             return Err(DumpError { message, line: at.0, column: at.1 });
         }
     })
+}
+
+/// The kind of the items of a typed list, such as `PodList`.
+fn kind_of_list(document: &Value) -> Option<KindName> {
+    let text = |key: &str| document[key].as_str().unwrap_or_default();
+    let kind = text("kind").strip_suffix("List").filter(|kind| !kind.is_empty())?;
+    document["items"].is_array().then(|| KindName::of(text("apiVersion"), kind))
 }
 
 #[cfg(test)]
@@ -96,6 +113,15 @@ mod tests {
         let times: Vec<Option<i64>> = recording.documents.iter().map(|(at, _)| *at).collect();
         assert_eq!(times, [None, Some(60), Some(120)]);
         assert_eq!(recording.documents[2].1, Recorded::End);
+        let lists = r#"{"apiVersion":"apps/v1","kind":"DeploymentList","items":[]}
+            {"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"a"}}]}
+            {"apiVersion":"v1","kind":"Pod","metadata":{"name":"b"}}"#;
+        let lists = Recording::parse("f", lists).unwrap().documents;
+        let deployments = KindName::new("apps", "Deployment");
+        assert_eq!(lists[0].1, Recorded::Kind(deployments, Vec::new()));
+        let Recorded::Kind(kind, items) = &lists[1].1 else { panic!("{lists:?}") };
+        assert_eq!((kind, &items[0]["kind"]), (&KindName::new("", "Pod"), &Value::from("Pod")));
+        assert!(matches!(lists[2].1, Recorded::Event(WatchEvent::Modified(_))));
         let wrong = Recording::parse("f", "\n {\"type\":\"X\",\"object\":{}}").unwrap_err();
         assert_eq!((wrong.line, wrong.column), (2, 2));
     }

@@ -90,9 +90,10 @@ impl LiveCluster {
                 Ok(End::Stopped) => true,
                 Ok(End::Over) => {
                     *pause = PAUSES.0;
+                    let stops = heard(WatchEvent::Closed).is_break();
                     // A server that closes every stream at once is not asked without a pause.
                     clock::sleep(PAUSES.0);
-                    heard(WatchEvent::Quiet).is_break()
+                    stops
                 }
                 Err(failure) if failure.kind == FailureKind::Expired => {
                     return Ok(ControlFlow::Continue(()));
@@ -124,6 +125,9 @@ impl LiveCluster {
             let asked = asked.map_err(kube::Error::BuildRequest)?;
             let stream = self.connection.client().request_stream(asked).await?;
             let mut stream = std::pin::pin!(stream);
+            if heard(WatchEvent::Open).is_break() {
+                return Ok(Ok(End::Stopped));
+            }
             let mut line = Vec::new();
             loop {
                 line.clear();

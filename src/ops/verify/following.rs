@@ -3,7 +3,7 @@
 mod recorded;
 mod streams;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -130,6 +130,8 @@ struct Live {
     /// Streams that have not told yet what there is.
     silent: BTreeSet<Arc<Stream>>,
     unreadable: Vec<Finding>,
+    /// Streams that tell nothing now, with the reason: what is known of them may be out of date.
+    closed: BTreeMap<Arc<Stream>, String>,
     /// The conditions that did not hold when they were asked last.
     broken: Vec<Broken>,
 }
@@ -149,7 +151,14 @@ impl Live {
             listen(Arc::clone(reader), Arc::clone(stream), tell.clone());
         }
         let follow = Follow::new(goal, least_allowed(request));
-        Self { follow, heard, silent: streams, unreadable: Vec::new(), broken: Vec::new() }
+        Self {
+            follow,
+            heard,
+            silent: streams,
+            unreadable: Vec::new(),
+            closed: BTreeMap::new(),
+            broken: Vec::new(),
+        }
     }
 
     fn run(
@@ -173,7 +182,9 @@ impl Live {
                 context.say(|| format!("{} {}", step.object, step.what));
             }
             match progress {
-                Progress::Settled(since) if now() - since >= self.dwell(request) => {
+                Progress::Settled(since)
+                    if now() - since >= self.dwell(request) && self.closed.is_empty() =>
+                {
                     if conditions.is_idle() {
                         return Ok(Ending::Settled);
                     }
@@ -193,6 +204,8 @@ impl Live {
                 _ => {}
             }
             if is_over {
+                let closed = std::mem::take(&mut self.closed).into_iter();
+                self.unreadable.extend(closed.map(|(stream, why)| not_told(&stream, &why)));
                 return Ok(Ending::Late);
             }
         }
@@ -238,6 +251,12 @@ impl Live {
         }
     }
 
+    fn close(&mut self, stream: Arc<Stream>, why: String) {
+        if stream.need > Need::None {
+            self.closed.insert(stream, why);
+        }
+    }
+
     fn take(&mut self, (stream, heard): Message) -> Result<(), Error> {
         let now = now();
         match heard {
@@ -257,7 +276,11 @@ impl Live {
                 self.follow.hear(now, Heard::Changed(object));
             }
             Ok(WatchEvent::Deleted(object)) => self.follow.hear(now, Heard::Gone(object)),
-            Ok(WatchEvent::Quiet | WatchEvent::Interrupted(_)) => {}
+            Ok(WatchEvent::Open) => {
+                self.closed.remove(&stream);
+            }
+            Ok(WatchEvent::Closed) => self.close(stream, "the stream was closed".to_owned()),
+            Ok(WatchEvent::Interrupted(why)) => self.close(stream, why),
             // What only explains is not worth an end.
             Err(_) if stream.need == Need::None => {
                 self.silent.remove(&stream);
@@ -271,4 +294,11 @@ impl Live {
         }
         Ok(())
     }
+}
+
+/// That changes of a kind were not told any more at the end.
+fn not_told(stream: &Stream, why: &str) -> Finding {
+    let KindName { group, kind } = &stream.kind;
+    let error = ClusterError::Unreachable { message: format!("its changes are not told: {why}") };
+    super::unreadable(group, kind, &stream.namespace, &error)
 }

@@ -82,7 +82,7 @@ fn set(name: &str, revision: &str) -> Value {
 fn pod(set: &str, name: &str, image: &str, ready: bool) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": format!("{set}-{name}"), "namespace": "shop", "uid": name,
-            "labels": {"app": "web"},
+            "labels": {"app": "web", "pod-template-hash": set.trim_start_matches("web-")},
             "ownerReferences": [{"kind": "ReplicaSet", "name": set, "uid": set}]},
         "spec": {"containers": [{"name": "web", "image": image,
             "readinessProbe": {"httpGet": {"port": 8080}}}]},

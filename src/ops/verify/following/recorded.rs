@@ -49,6 +49,7 @@ pub(super) fn recorded(
 fn stated_time(document: &Recorded) -> Option<i64> {
     match document {
         Recorded::State(objects) => objects.iter().filter_map(|(_, o)| newest_time(o)).max(),
+        Recorded::Kind(_, objects) => objects.iter().filter_map(newest_time).max(),
         Recorded::Event(
             WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object),
         ) => newest_time(object),
@@ -65,14 +66,19 @@ fn hear_recorded(follow: &mut Follow, now: i64, document: Recorded) {
             for kind in kinds {
                 let of_kind = objects.iter().filter(|(known, _)| *known == kind);
                 let items = of_kind.map(|(_, object)| object.clone()).collect();
-                let KindName { group, kind } = kind;
-                follow.hear(now, Heard::Listed { group, kind, namespace: String::new(), items });
+                follow.hear(now, listed(kind, items));
             }
         }
+        Recorded::Kind(kind, items) => follow.hear(now, listed(kind, items)),
         Recorded::Event(WatchEvent::Added(object) | WatchEvent::Modified(object)) => {
             follow.hear(now, Heard::Changed(object));
         }
         Recorded::Event(WatchEvent::Deleted(object)) => follow.hear(now, Heard::Gone(object)),
         Recorded::Event(_) | Recorded::End => {}
     }
+}
+
+fn listed(kind: KindName, items: Vec<serde_json::Value>) -> Heard {
+    let KindName { group, kind } = kind;
+    Heard::Listed { group, kind, namespace: String::new(), items }
 }
