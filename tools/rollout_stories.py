@@ -11,7 +11,7 @@ the cluster itself says then: its API, and `kubectl rollout status`. Exit status
 
 With --record what was watched is written down, one folder a story, as `overlay verify --follow --from` reads it.
 
-Seen with kube-apiserver 1.36.3 and etcd 3.6.16.
+Seen with kube-apiserver 1.36.3, etcd 3.6.16 and kubectl 1.37.1; all of it takes eleven minutes.
 """
 import argparse, json, os, shutil, signal, subprocess, sys, threading, time, urllib.error
 
@@ -483,8 +483,8 @@ class Lab:
                     file.write(f"namespace: {namespace}\nresources: [all.json]\n")
                 with open(os.path.join(where, "all.json"), "w") as file:
                     file.write(json.dumps({"apiVersion": "v1", "kind": "List", "items": [thing, budget]}))
-                ran = subprocess.run([self.overlay, "check", ".", "-o", "json"], cwd=where, env=self.environment, capture_output=True, text=True)
-                line = json.loads(ran.stdout)["result"]["overlays"][0]["budgets"][0]
+                ran = subprocess.run([self.overlay, "check", ".", "--namespace", "-o", "json"], cwd=where, env=self.environment, capture_output=True, text=True)
+                line = json.loads(ran.stdout)["result"]["budgets"][0]
                 theirs = [status[key] for key in ("expectedPods", "desiredHealthy", "disruptionsAllowed")]
                 if [line[key] for key in ("expected", "desired", "allowed")] != theirs:
                     raise Surprise(f"{field} {value} of {replicas}: {line}, the controller says {status}")

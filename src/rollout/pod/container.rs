@@ -9,7 +9,7 @@ use crate::rollout::live::{Snapshot, int_at, items_at, text_at};
 /// The trouble of the first container that has one; init containers come first.
 pub(super) fn trouble(snapshot: &Snapshot, pod: &Value) -> Option<Finding> {
     let init = items_at(pod, "/status/initContainerStatuses").iter();
-    let unfinished = init.filter(|status| !has_finished(status));
+    let unfinished = init.filter(|status| !has_finished(pod, status));
     let mut init = unfinished.filter_map(|status| {
         of_status(snapshot, pod, status).or_else(|| Some(unfinished_init(pod, status)))
     });
@@ -20,11 +20,14 @@ pub(super) fn trouble(snapshot: &Snapshot, pod: &Value) -> Option<Finding> {
     })
 }
 
-fn has_finished(status: &Value) -> bool {
+/// Whether the others wait for it no longer. One with `restartPolicy: Always` runs on beside them once it has started; the
+/// kubelet says `started` of any other that runs, too.
+fn has_finished(pod: &Value, status: &Value) -> bool {
+    let name = text_at(status, "/name");
+    let mut specified = items_at(pod, "/spec/initContainers").iter();
+    let runs_on = specified.any(|c| c["name"] == name && c["restartPolicy"] == "Always");
     let is_over = int_at(status, "/state/terminated/exitCode") == Some(0);
-    // An init container with `restartPolicy: Always` runs on beside the others.
-    let is_sidecar = status["started"] == true && status["state"]["running"].is_object();
-    is_over || is_sidecar
+    is_over || (runs_on && status["started"] == true && status["state"]["running"].is_object())
 }
 
 fn unfinished_init(pod: &Value, status: &Value) -> Finding {
