@@ -1,23 +1,19 @@
 //! A remote repository: what it holds, fetching from it and pushing to it, all by the git program.
 
 mod failure;
+mod fetch;
+mod push;
 
 use std::time::Duration;
 
 use super::call::{Answer, Call};
-use super::checkout::short_name;
 use super::credentials::Address;
 use super::error::GitError;
 use super::id::ObjectId;
 use super::program::{Git, Settings};
-use super::push::{Outcome, parse_outcome};
-use super::repository::Repository;
 
 /// The transports that may be used; git has others that run programs.
 const PROTOCOLS: &str = "file:git:http:https:ssh";
-
-/// The transports of remote bases.
-const BASE_PROTOCOLS: &str = "file:http:https:ssh";
 
 /// How long a server may say nothing, at most.
 const MOST_SILENCE: Duration = Duration::from_secs(30);
@@ -239,225 +235,8 @@ impl<'a> Remote<'a> {
         self.list(&["HEAD"])?.head.ok_or_else(missing)
     }
 
-    /// As [`Remote::fetch_branch`], but of what is not there only the newest commit and its trees.
-    ///
-    /// # Errors
-    /// As for [`Remote::list`].
-    pub(super) fn fetch_tip(
-        &self,
-        repository: &Repository,
-        branch: &str,
-    ) -> Result<Option<ObjectId>, GitError> {
-        let args = ["--depth=1", "--filter=blob:none"];
-        self.fetch(repository, branch, &args)
-    }
-
-    /// The value of a branch, its commit present in `repository` afterwards; `None` where the remote has no such branch.
-    ///
-    /// # Errors
-    /// As for [`Remote::list`].
-    pub fn fetch_branch(
-        &self,
-        repository: &Repository,
-        branch: &str,
-    ) -> Result<Option<ObjectId>, GitError> {
-        self.fetch(repository, branch, &[])
-    }
-
-    fn fetch(
-        &self,
-        repository: &Repository,
-        branch: &str,
-        more: &[&str],
-    ) -> Result<Option<ObjectId>, GitError> {
-        // The branch may move between looking and fetching; then it is looked at again.
-        for _ in 0..20 {
-            let Some(tip) = self.branch(branch)? else { return Ok(None) };
-            if repository.has(tip)? {
-                return Ok(Some(tip));
-            }
-            let mut args = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
-            args.extend(more);
-            args.push("--");
-            let answer =
-                self.call(repository.git(), &args).arg(&self.target).arg(branch).answer()?;
-            if !answer.is_success && !answer.stderr.contains("couldn't find remote ref") {
-                return Err(self.classify("fetch", &answer));
-            }
-        }
-        Err(GitError::LostEveryRace { branch: short_name(branch).to_owned(), tries: 20 })
-    }
-
-    /// Lets a shallow clone reach `by` commits further back, or to the beginning.
-    ///
-    /// # Errors
-    /// As for [`Remote::list`].
-    pub fn deepen(&self, repository: &Repository, by: Option<u32>) -> Result<(), GitError> {
-        let depth = by.map_or_else(|| "--unshallow".to_owned(), |by| format!("--deepen={by}"));
-        let args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", &depth, "--"];
-        let answer = self.call(repository.git(), &args).arg(&self.target).answer()?;
-        if answer.is_success { Ok(()) } else { Err(self.classify("fetch", &answer)) }
-    }
-
-    /// Fetches one reference or commit without history, ended where `watch` says so. A server that gives no single commits
-    /// is asked for all its branches and tags.
-    ///
-    /// # Errors
-    /// As for [`Remote::list`], and [`GitError::Stopped`].
-    pub(super) fn fetch_alone(
-        &self,
-        repository: &Repository,
-        source: &str,
-        watch: impl Fn() -> Option<String>,
-    ) -> Result<(), GitError> {
-        let all =
-            ["+refs/heads/*:refs/overlay/all/heads/*", "+refs/tags/*:refs/overlay/all/tags/*"];
-        let tries: [(&[&str], &[&str]); 2] = [(&["--depth=1"], &[source]), (&[], &all)];
-        let mut outcome = Ok(());
-        for (options, sources) in tries {
-            let mut args = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
-            args.extend(options);
-            args.extend(["--", self.target.as_str()]);
-            args.extend(sources);
-            let call = self.call(repository.git(), &args).env("GIT_ALLOW_PROTOCOL", BASE_PROTOCOLS);
-            let answer = call.watch(&watch).answer()?;
-            if answer.is_success {
-                return Ok(());
-            }
-            let is_refused = ["not our ref", "unadvertised object", "does not support"];
-            let is_refused = is_refused.iter().any(|words| answer.stderr.contains(words));
-            outcome = Err(self.classify("fetch", &answer));
-            if !is_refused {
-                break;
-            }
-        }
-        outcome
-    }
-
-    /// Brings a commit with its history: by `branch` (full name), where one is given, else by its own name, which not every
-    /// server gives out.
-    ///
-    /// # Errors
-    /// As for [`Remote::list`]; [`GitError::UnknownRevision`] where the remote does not give it.
-    pub fn fetch_commit(
-        &self,
-        repository: &Repository,
-        commit: ObjectId,
-        branch: Option<&str>,
-    ) -> Result<(), GitError> {
-        if let Some(branch) = branch {
-            self.fetch_branch(repository, branch)?;
-        }
-        if repository.has(commit)? {
-            return Ok(());
-        }
-        let name = commit.to_string();
-        let args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--"];
-        let answer = self.call(repository.git(), &args).arg(&self.target).arg(&name).answer()?;
-        match answer.is_success && repository.has(commit)? {
-            true => Ok(()),
-            false => Err(GitError::UnknownRevision { revision: name }),
-        }
-    }
-
-    /// Pushes a commit to a branch that is at `expected` (`None`: it must not exist), and asks what the branch is afterwards.
-    ///
-    /// # Errors
-    /// [`GitError::PushRefused`] and the errors of reaching the remote. A lost race is none: see [`Outcome`].
-    pub fn push(
-        &self,
-        repository: &Repository,
-        branch: &str,
-        expected: Option<ObjectId>,
-        commit: ObjectId,
-    ) -> Result<Outcome, GitError> {
-        // Creating: must not exist. Elsewhere only a fast-forward is taken, and the remote compares the old value.
-        let lease = expected.is_none().then(|| format!("--force-with-lease={branch}:"));
-        self.push_with(repository, branch, lease, commit)
-    }
-
-    /// Puts `commit` in the place of `old`, and of all that only `old` holds, on a branch that is still at `old`.
-    ///
-    /// # Errors
-    /// As for [`Remote::push`].
-    pub fn replace(
-        &self,
-        repository: &Repository,
-        branch: &str,
-        old: ObjectId,
-        commit: ObjectId,
-    ) -> Result<Outcome, GitError> {
-        let lease = Some(format!("--force-with-lease={branch}:{old}"));
-        self.push_with(repository, branch, lease, commit)
-    }
-
-    /// Removes a branch that nobody but this program uses.
-    ///
-    /// # Errors
-    /// As for [`Remote::list`], and where the remote refuses.
-    pub fn remove(&self, repository: &Repository, branch: &str) -> Result<(), GitError> {
-        let call = self.call(repository.git(), &["push", "--porcelain", "--"]).arg(&self.target);
-        let answer = call.arg(format!(":{branch}")).answer()?;
-        if answer.is_success { Ok(()) } else { Err(self.classify("push", &answer)) }
-    }
-
-    fn push_with(
-        &self,
-        repository: &Repository,
-        branch: &str,
-        lease: Option<String>,
-        commit: ObjectId,
-    ) -> Result<Outcome, GitError> {
-        let mut args = vec!["push", "--porcelain"];
-        args.extend(lease.as_deref());
-        args.push("--");
-        let update = format!("{commit}:{branch}");
-        let answer = self.call(repository.git(), &args).arg(&self.target).arg(update).answer()?;
-        let said = parse_outcome(&answer.text(self.git), &answer.stderr, branch);
-        let found = match self.branch(branch) {
-            Ok(found) => found,
-            Err(error) if answer.is_success => return Err(error),
-            Err(_) => return Err(self.classify("push", &answer)),
-        };
-        if found == Some(commit) || self.holds(repository, branch, found, commit)? {
-            return Ok(Outcome::Landed);
-        }
-        let (remote, branch) = (self.shown.clone(), short_name(branch).to_owned());
-        let commit = commit.to_string();
-        match said {
-            Some(Outcome::Refused(message)) => {
-                Err(GitError::PushRefused { remote, branch, commit, message })
-            }
-            Some(Outcome::LostRace) => Ok(Outcome::LostRace),
-            Some(Outcome::Landed) => {
-                let found = found.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
-                Err(GitError::NotThere { remote, branch, commit, found })
-            }
-            None if failure::is_refused_here(&answer.stderr) => {
-                let message = answer.message();
-                Err(GitError::PushRefused { remote, branch, commit, message })
-            }
-            None => Err(self.classify("push", &answer)),
-        }
-    }
-
     fn classify(&self, what: &str, answer: &Answer) -> GitError {
         failure::classify(&self.shown, what, answer)
-    }
-
-    /// Whether somebody has pushed on top of the commit already.
-    fn holds(
-        &self,
-        repository: &Repository,
-        branch: &str,
-        found: Option<ObjectId>,
-        commit: ObjectId,
-    ) -> Result<bool, GitError> {
-        if found.is_none() {
-            return Ok(false);
-        }
-        let Some(tip) = self.fetch_branch(repository, branch)? else { return Ok(false) };
-        repository.is_ancestor(commit, tip)
     }
 }
 

@@ -22,6 +22,7 @@ use super::origin::Origin;
 use super::source_tree::SourceFile;
 use crate::yaml::scalar::{Resolved, Rules, resolve, timestamp};
 use crate::yaml::tree::{self, YamlError};
+use crate::yaml::{IS_LFS_POINTER, is_lfs_pointer};
 
 pub(crate) use documents::split_documents;
 pub(crate) use resources::{check_metadata, inline_resources, resources, resources_of};
@@ -64,8 +65,18 @@ fn first_document(part: Part<'_>, rules: Rules) -> Result<Option<Node>, BuildErr
 /// The text of a file: UTF-8, or UTF-16 behind a byte-order mark.
 ///
 /// # Errors
-/// [`BuildErrorKind::Yaml`] if it is neither.
+/// [`BuildErrorKind::Yaml`] if it is neither, or a pointer of Git LFS.
 pub(crate) fn text_of(file: &SourceFile) -> Result<Cow<'_, str>, BuildError> {
+    let text = decoded(file)?;
+    match is_lfs_pointer(&text) {
+        true => {
+            Err(BuildError::new(BuildErrorKind::Yaml, IS_LFS_POINTER).at(Origin::new(file.id, 1)))
+        }
+        false => Ok(text),
+    }
+}
+
+fn decoded(file: &SourceFile) -> Result<Cow<'_, str>, BuildError> {
     let utf16 = match *file.bytes {
         [0xFF, 0xFE, ref units @ ..] => Some((units, u16::from_le_bytes as fn([u8; 2]) -> u16)),
         [0xFE, 0xFF, ref units @ ..] => Some((units, u16::from_be_bytes as fn([u8; 2]) -> u16)),

@@ -15,9 +15,6 @@ use crate::plan::{self, Ground, LaterField, OwnFile, layer};
 use crate::report::change::Proof;
 use crate::yaml::{self, YamlError};
 
-/// What a Git LFS pointer begins with.
-const LFS_HEAD: &str = "version https://git-lfs.github.com/spec/";
-
 /// An overlay, loaded and rendered as it stands.
 pub(crate) struct LoadedOverlay<'a> {
     /// Its directory relative to the boundary, `.` for the boundary itself.
@@ -57,9 +54,9 @@ impl<'a> LoadedOverlay<'a> {
             files.read(&file)?;
         }
         let text = text_of(&tree, &file)?;
-        if text.starts_with(LFS_HEAD) {
-            let message = "the file is a Git LFS pointer; fetch its content with `git lfs pull`";
-            return Err(Error::new(codes::NOT_EDITABLE, message).at(Location::at(file, 1, 1)));
+        if yaml::is_lfs_pointer(&text) {
+            let place = Location::at(file, 1, 1);
+            return Err(Error::new(codes::NOT_EDITABLE, yaml::IS_LFS_POINTER).at(place));
         }
         let mut overlay = Self {
             path: shown_directory(tree.overlay()),

@@ -8,7 +8,7 @@ use crate::edit::{EditedText, FileEdit, TextEdit};
 
 use super::layout::Layout;
 use super::path::{Found, Path, Step, find, find_pair, is_null_word};
-use super::refusal::{Reason, Refusal};
+use super::refusal::{Reason, Refusal, is_lfs_pointer};
 use super::scalar::is_writable;
 use super::splice::{self, Planned, Splice};
 use super::tree::{Kind, NodeId, Style, Tree, parse};
@@ -83,7 +83,7 @@ impl Document {
             let line = bytes[..e.valid_up_to()].iter().filter(|b| **b == b'\n').count() as u32 + 1;
             refuse(Reason::NotUtf8, line)
         })?;
-        if text.starts_with("version https://git-lfs.github.com/spec/") {
+        if is_lfs_pointer(text) {
             return Err(refuse(Reason::LfsPointer, 1));
         }
         Self::from_text(file, text.to_owned())

@@ -23,7 +23,7 @@ mod verify;
 
 pub use document::{Document, Located, Position};
 pub use path::{Path, Step};
-pub use refusal::{Reason, Refusal};
+pub use refusal::{IS_LFS_POINTER, Reason, Refusal, is_lfs_pointer};
 pub use scalar::{Resolved, Rules};
 pub use tree::{Kind, Node, NodeId, Style, Tree, YamlError, parse};
 pub use value::Value;

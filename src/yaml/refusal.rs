@@ -4,6 +4,16 @@ use std::fmt;
 
 use super::tree::YamlError;
 
+/// What is said of a file that is a pointer to content in Git LFS.
+pub const IS_LFS_POINTER: &str =
+    "the file is a Git LFS pointer; fetch its content with `git lfs pull`";
+
+/// Whether a text is such a pointer, which reads as YAML though it is none (git-lfs `docs/spec.md`: the first line is the version).
+#[must_use]
+pub fn is_lfs_pointer(text: &str) -> bool {
+    text.starts_with("version https://git-lfs.github.com/spec/")
+}
+
 /// An edit that was not made: the document is as it was before.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Refusal {
@@ -40,7 +50,7 @@ pub enum Reason {
     #[error("the file is not valid UTF-8")]
     NotUtf8,
     /// The file is a pointer to content in Git LFS.
-    #[error("the file is a Git LFS pointer; fetch its content with `git lfs pull`")]
+    #[error("{IS_LFS_POINTER}")]
     LfsPointer,
     /// The file has more bytes than an editor should load.
     #[error("the file has {bytes} bytes, more than the limit of {limit}")]

@@ -4,14 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use overlay::git::{
-    Built, CommitText, FileChange, GitError, ObjectId, Repository, Signing, advance_current_branch,
+    Built, CommitText, FileChange, GitError, ObjectId, Repository, advance_current_branch,
     branch_reference, build_commit, finish_interrupted, move_branch, parse_records, require_clean,
 };
 
 use overlay::error::Error;
 
 use crate::support::git_lab::Lab;
-use crate::support::{runs, skip};
 
 pub(crate) fn change(path: &str, content: &str) -> FileChange {
     FileChange { path: path.to_owned(), content: Some(content.as_bytes().to_vec()) }
@@ -27,7 +26,7 @@ pub(crate) fn code_of(error: GitError) -> (&'static str, u8) {
     (error.code().name(), error.exit().status())
 }
 
-fn head(repository: &Repository) -> ObjectId {
+pub(crate) fn head(repository: &Repository) -> ObjectId {
     repository.resolve("HEAD").unwrap()
 }
 
@@ -38,7 +37,7 @@ pub(crate) fn build(
     build_commit(repository, head(repository), files, &text("Pin web"))
 }
 
-const PROD: &str = "overlays/prod/kustomization.yaml";
+pub(crate) const PROD: &str = "overlays/prod/kustomization.yaml";
 
 #[test]
 fn a_commit_is_what_git_would_have_committed() {
@@ -514,85 +513,6 @@ fn identity_is_that_of_git_and_a_missing_one_is_said() {
     assert_eq!(signed_off.trim(), "Case <case@example.test>");
     assert_eq!(parse_records(&repository.commit(built.id).unwrap().message), text.records);
     assert_eq!(repository.commit(built.id).unwrap().author, "Ann Example <ann@example.test>");
-}
-
-#[test]
-fn commits_are_signed_by_ssh_and_openpgp_as_git_signs() {
-    let lab = Lab::new();
-    lab.overlays("plain", &[]);
-    let sign = |lab: &Lab| {
-        let repository = lab.open("plain");
-        let text = CommitText { signing: Signing::Always, ..text("x") };
-        build_commit(&repository, head(&repository), &[change(PROD, "signed\n")], &text)
-    };
-    let error = {
-        lab.git("plain", &["config", "gpg.format", "ssh"]);
-        lab.git("plain", &["config", "user.signingKey", "/no/such/key"]);
-        sign(&lab).unwrap_err()
-    };
-    assert!(matches!(error, GitError::Signing { .. }), "{error}");
-    let key = lab.path("key").display().to_string();
-    if runs("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &key]) {
-        let public = fs::read_to_string(format!("{key}.pub")).unwrap();
-        lab.write("allowed", format!("case@example.test {public}"));
-        lab.git("plain", &["config", "user.signingKey", &key]);
-        lab.git(
-            "plain",
-            &["config", "gpg.ssh.allowedSignersFile", &lab.path("allowed").display().to_string()],
-        );
-        let built = sign(&lab).unwrap().unwrap();
-        lab.git("plain", &["verify-commit", &built.id.to_string()]);
-        lab.git("plain", &["config", "commit.gpgSign", "true"]);
-        let configured =
-            build(&lab.open("plain"), &[change(PROD, "configured\n")]).unwrap().unwrap();
-        lab.git("plain", &["verify-commit", &configured.id.to_string()]);
-    } else {
-        skip("no ssh-keygen");
-    }
-    sign_with_openpgp(&lab);
-}
-
-fn sign_with_openpgp(lab: &Lab) {
-    let home = lab.path("home/.gnupg");
-    fs::create_dir(&home).unwrap();
-    fs::set_permissions(&home, fs::Permissions::from_mode(0o700)).unwrap();
-    let gpg = |args: &[&str]| {
-        std::process::Command::new("gpg")
-            .args(args)
-            .env_clear()
-            .envs(lab.environment())
-            .output()
-            .is_ok_and(|o| o.status.success())
-    };
-    let made = gpg(&[
-        "--batch",
-        "--pinentry-mode",
-        "loopback",
-        "--passphrase",
-        "",
-        "--quick-gen-key",
-        "Case <case@example.test>",
-        "ed25519",
-        "sign",
-        "never",
-    ]);
-    if !made {
-        return skip("no gpg");
-    }
-    lab.git("plain", &["config", "gpg.format", "openpgp"]);
-    lab.git("plain", &["config", "user.signingKey", "case@example.test"]);
-    let repository = lab.open("plain");
-    let text = CommitText { signing: Signing::Always, ..text("x") };
-    let built = build_commit(&repository, head(&repository), &[change(PROD, "openpgp\n")], &text)
-        .unwrap()
-        .unwrap();
-    lab.git("plain", &["verify-commit", &built.id.to_string()]);
-    std::process::Command::new("gpgconf")
-        .args(["--kill", "gpg-agent"])
-        .env_clear()
-        .envs(lab.environment())
-        .status()
-        .unwrap();
 }
 
 /// What a process that was killed after the branch had moved leaves, is finished by the next.

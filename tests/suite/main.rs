@@ -33,11 +33,15 @@ mod docs;
 mod drain;
 mod errors;
 #[cfg(feature = "git")]
+mod git_cases;
+#[cfg(feature = "git")]
 mod git_commit;
 #[cfg(feature = "git")]
 mod git_read;
 #[cfg(feature = "git")]
 mod git_remote;
+#[cfg(feature = "git")]
+mod git_sign;
 #[cfg(feature = "git")]
 mod history;
 #[cfg(feature = "http")]

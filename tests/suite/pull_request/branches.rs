@@ -30,11 +30,20 @@ fn pull_requests_of_others_are_not_ours() {
             });
         }
     });
-    stage.github.hub(|hub| hub.pulls.retain(|pull| pull.number != 10));
+    let others = || {
+        let mut pulls = stage.github.hub(|hub| hub.pulls.clone());
+        pulls.retain(|pull| pull.number < 11);
+        let told = pulls.into_iter().map(|p| (p.number, p.is_open, p.title, p.body, p.comments));
+        told.collect::<Vec<_>>()
+    };
+    let before = others();
     let ran = stage.pin('2', &["--branch", BRANCH]).ok();
-    assert_eq!((ran.number(), ran.action()), (Some(10), "opened"));
+    assert_eq!((ran.number(), ran.action()), (Some(11), "opened"));
+    let next = stage.pin('3', &["--branch", BRANCH]).ok();
+    assert_eq!((next.number(), next.action()), (Some(11), "updated"));
+    assert_eq!(others(), before);
     let writes = stage.github.writes();
-    assert_eq!(writes, ["POST /pulls"], "none of the others was touched");
+    assert_eq!(writes, ["POST /pulls", "PATCH /pulls/11"], "none of the others was touched");
 }
 
 /// C132: the branch has a first run's commit and a reviewer's; no pull request is open.

@@ -1,22 +1,25 @@
 //! The comment on a pull request that somebody opened by hand: the action's script as it stands, against the forge of the tests.
 
+use crate::git_remote::command_lines_during;
+use crate::support::git_lab::Lab;
 use crate::support::hub::Pull;
 use crate::support::{runs, skip};
 
 use super::*;
 
-/// Runs the script of the action in `clone`, with the program under test as the one that is installed.
-fn comment(stage: &Stage, variables: &[(&str, &str)]) -> (i32, String, String) {
-    std::fs::create_dir_all(stage.lab.path("bin")).unwrap();
-    if !stage.lab.path("bin/overlay").exists() {
-        stage.lab.link("bin/overlay", env!("CARGO_BIN_EXE_overlay"));
+/// Runs the script of the action in `clone`, with the program under test as the one that is installed: its status, its outputs, and what
+/// it says. `variables` go over the usual ones.
+pub(super) fn run_script(lab: &Lab, variables: &[(&str, &str)]) -> (i32, String, String) {
+    std::fs::create_dir_all(lab.path("bin")).unwrap();
+    if !lab.path("bin/overlay").exists() {
+        lab.link("bin/overlay", env!("CARGO_BIN_EXE_overlay"));
     }
-    let path = format!("{}:{}", stage.lab.path("bin").display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", lab.path("bin").display(), std::env::var("PATH").unwrap());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/action/comment/run");
     let mut command = Command::new("bash");
-    command.arg(script).current_dir(stage.lab.path("")).env_clear();
-    command.envs(stage.lab.environment()).env("PATH", path);
-    let (output, summary) = (stage.lab.path("output"), stage.lab.path("summary"));
+    command.arg(script).current_dir(lab.path("")).env_clear();
+    command.envs(lab.environment()).env("PATH", path);
+    let (output, summary) = (lab.path("output"), lab.path("summary"));
     for file in [&output, &summary] {
         std::fs::write(file, "").unwrap();
     }
@@ -28,17 +31,28 @@ fn comment(stage: &Stage, variables: &[(&str, &str)]) -> (i32, String, String) {
         ("OVERLAY_DIRECTORY", "clone"),
         ("OVERLAY_TOKEN", TOKEN),
         ("GITHUB_REPOSITORY", REPOSITORY),
-        ("GITHUB_API_URL", &stage.github.api()),
     ] {
         command.env(name, value);
     }
     command.env("GITHUB_OUTPUT", &output).env("GITHUB_STEP_SUMMARY", &summary);
-    let ran = command.envs(variables.iter().copied()).output().unwrap();
+    command.envs(variables.iter().copied());
+    let ran = command.output().unwrap();
     let text =
         String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
     let read = |file| std::fs::read_to_string(file).unwrap();
     assert!(!(text.clone() + &read(&output) + &read(&summary)).contains("ghp_"), "{text}");
     (ran.status.code().unwrap(), read(&output), text + &read(&summary))
+}
+
+/// Whether the programs of the script are there.
+fn has_tools() -> bool {
+    let lacking = ["jq", "curl"].into_iter().find(|program| !runs(program, &["--version"]));
+    lacking.inspect(|program| skip(&format!("no {program}"))).is_none()
+}
+
+fn comment(stage: &Stage, variables: &[(&str, &str)]) -> (i32, String, String) {
+    let api = stage.github.api();
+    run_script(&stage.lab, &[&[("GITHUB_API_URL", api.as_str())], variables].concat())
 }
 
 /// A pull request by hand, from `by-hand` into `main`.
@@ -67,8 +81,8 @@ fn set_replicas(stage: &Stage, replicas: u32) {
 
 #[test]
 fn a_pull_request_by_hand_gets_one_comment_that_follows_it() {
-    if !runs("jq", &["--version"]) || !runs("curl", &["--version"]) {
-        return skip("no jq or no curl");
+    if !has_tools() {
+        return;
     }
     let stage = Stage::new(1);
     stage.git(&["branch", "by-hand", "main"]);
@@ -85,8 +99,7 @@ fn a_pull_request_by_hand_gets_one_comment_that_follows_it() {
     assert_eq!(output, "differs=true\noverlays=[\"overlays/dev\",\"overlays/prod\"]\n");
     assert_eq!(stage.github.writes(), ["POST /issues/1/comments"]);
     let ours = |stage: &Stage| stage.github.pull(1).comments[1].clone();
-    let row =
-        |n: u32| format!("| changed | `Deployment.apps/web` | `spec.replicas` | nothing | `{n}` |");
+    let row = |n: u32| format!("| changed | `Deployment.apps/web` | `spec.replicas` |  | `{n}` |");
     assert!(ours(&stage).contains(&row(4)), "{}", ours(&stage));
     // Again: nothing. Then another number: the same comment.
     comment(&stage, &[]);
@@ -103,10 +116,66 @@ fn a_pull_request_by_hand_gets_one_comment_that_follows_it() {
     assert_eq!(stage.github.pull(1).comments.len(), 2);
 }
 
+/// The job fails with what is wrong, and the pull request has it, nothing of it read as markup.
+#[test]
+fn an_overlay_that_does_not_build_is_told() {
+    if !has_tools() {
+        return;
+    }
+    let stage = Stage::new(1);
+    stage.git(&["branch", "by-hand", "main"]);
+    stage.replace("by-hand", PROD, "resources: [\"```\"]\n");
+    stage.lab.git("clone", &["fetch", "-q", "origin"]);
+    by_hand(&stage);
+    let (status, output, text) = comment(&stage, &[]);
+    assert_eq!(status, 3, "{text}");
+    assert_eq!(output, "differs=true\noverlays=[\"overlays/prod\"]\n");
+    let body = stage.github.pull(1).comments[1].clone();
+    assert!(body.contains("cannot be rendered") && body.contains("\n    error: "), "{body}");
+    assert!(!body.lines().any(|line| line.starts_with("```")), "{body}");
+    // Mended: the same comment says what changes now.
+    set_replicas(&stage, 4);
+    stage.replace("by-hand", PROD, &stage.git(&["show", &format!("main:{PROD}")]));
+    stage.lab.git("clone", &["fetch", "-q", "origin"]);
+    let (status, _, text) = comment(&stage, &[]);
+    assert_eq!(status, 0, "{text}");
+    assert!(stage.github.pull(1).comments[1].contains("`spec.replicas`"));
+}
+
+/// The token stands in no list of processes, while the forge takes its time, and in no output.
+#[test]
+fn the_token_is_nobodys_to_see() {
+    if !has_tools() {
+        return;
+    }
+    const UNSEEN: &str = "comment-t0ken-2468013579";
+    let stage = Stage::new(1);
+    let forge = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = forge.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for stream in forge.incoming() {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            drop(stream);
+        }
+    });
+    let api = format!("http://{address}/api/v3");
+    let variables = [
+        ("GITHUB_API_URL", api.as_str()),
+        ("OVERLAY_TOKEN", UNSEEN),
+        ("OVERLAY_TO", "origin/main"),
+    ];
+    let ((status, output, text), lines) =
+        command_lines_during(|| run_script(&stage.lab, &variables));
+    assert_eq!(status, 0, "{text}");
+    assert!(text.contains("::warning::the comments of the pull request cannot be read"), "{text}");
+    assert!(lines.contains(&address), "curl was not seen: {lines}");
+    assert!(!(lines + &output + &text).contains(UNSEEN));
+}
+
 #[test]
 fn a_fork_may_not_comment_and_a_long_difference_is_cut() {
-    if !runs("jq", &["--version"]) || !runs("curl", &["--version"]) {
-        return skip("no jq or no curl");
+    if !has_tools() {
+        return;
     }
     let stage = Stage::new(1);
     stage.git(&["branch", "by-hand", "main"]);
@@ -120,7 +189,7 @@ fn a_fork_may_not_comment_and_a_long_difference_is_cut() {
     let mut long = stage.git(&["show", "by-hand:base/web.yaml"]);
     for at in 0..400 {
         long.push_str(&format!(
-            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}{at}}}\n",
+            "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}{at}}}",
             "c".repeat(150)
         ));
     }

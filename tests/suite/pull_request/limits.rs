@@ -1,5 +1,6 @@
 //! What a forge does on bad days, and credentials that do not let in.
 
+use crate::git_remote::command_lines_during;
 use crate::support::github::{READER, Trouble};
 
 use super::*;
@@ -107,9 +108,12 @@ fn nobody_answers() {
     let stage = Stage::new(1);
     let mut command =
         stage.command(&["pin", "overlays/prod", &pin("shop/app0", '2'), "--pr", "-v"]);
-    let output = command
-        .env("GITHUB_API_URL", "http://127.0.0.1:9/api/v3")
-        .env("GITHUB_REPOSITORY", REPOSITORY);
-    let ran = stage.finish(output.output().unwrap());
+    const UNSEEN: &str = "forge-t0ken-8642097531";
+    command.env("GITHUB_API_URL", "http://127.0.0.1:9/api/v3").env("GITHUB_REPOSITORY", REPOSITORY);
+    command.env("GITHUB_TOKEN", UNSEEN);
+    let (output, lines) = command_lines_during(|| command.output().unwrap());
+    let ran = stage.finish(output);
+    assert!(lines.contains("ls-remote"), "{lines}");
+    assert!(!(lines + &ran.text).contains(UNSEEN));
     assert_eq!((ran.status, ran.code()), (5, "forge-unreachable"), "{}", ran.text);
 }

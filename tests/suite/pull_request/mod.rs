@@ -11,6 +11,7 @@ mod limits;
 mod line;
 mod of_branch;
 mod opening;
+mod second_opinion;
 mod template;
 mod walk;
 

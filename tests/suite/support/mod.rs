@@ -9,6 +9,8 @@ pub(crate) mod argocd_schema;
 pub(crate) mod browser;
 #[cfg(feature = "http")]
 pub(crate) mod certificates;
+#[cfg(all(feature = "forge", feature = "http"))]
+pub(crate) mod emulator;
 #[cfg(feature = "git")]
 pub(crate) mod git_http;
 #[cfg(feature = "git")]
