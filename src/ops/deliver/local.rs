@@ -24,11 +24,12 @@ impl Target {
     /// since `--branch` never touches a checkout; [`GitError::InProgress`] in the middle of a merge or the like.
     pub(super) fn choose(job: &Job<'_>) -> Result<Self, Error> {
         let current = job.repository.current_branch()?;
+        if job.delivery.branch.is_none() {
+            // Before the branch: a rebase has none while it is under way.
+            require_nothing_in_progress(job.repository)?;
+        }
         match (&job.delivery.branch, current) {
-            (None, Some(current)) => {
-                require_nothing_in_progress(job.repository)?;
-                Ok(Self::Current(current))
-            }
+            (None, Some(current)) => Ok(Self::Current(current)),
             (None, None) => Err(GitError::Detached.into()),
             (Some(name), current) => {
                 let branch = branch_reference(job.repository, name)?;

@@ -133,6 +133,10 @@ fn an_overlay_that_does_not_build_is_told() {
     let body = stage.github.pull(1).comments[1].clone();
     assert!(body.contains("cannot be rendered") && body.contains("\n    error: "), "{body}");
     assert!(!body.lines().any(|line| line.starts_with("```")), "{body}");
+    // What cannot be compared at all stands in the log of the job.
+    let (status, _, text) = comment(&stage, &[("OVERLAY_TO", "origin/main")]);
+    assert_eq!(status, 2, "{text}");
+    assert!(text.contains("::error title=usage::--from and --to are both `origin/main`"), "{text}");
     // Mended: the same comment says what changes now.
     set_replicas(&stage, 4);
     stage.replace("by-hand", PROD, &stage.git(&["show", &format!("main:{PROD}")]));
@@ -159,11 +163,9 @@ fn the_token_is_nobodys_to_see() {
         }
     });
     let api = format!("http://{address}/api/v3");
-    let variables = [
-        ("GITHUB_API_URL", api.as_str()),
-        ("OVERLAY_TOKEN", UNSEEN),
-        ("OVERLAY_TO", "origin/main"),
-    ];
+    let variables = [("GITHUB_API_URL", api.as_str()), ("OVERLAY_TOKEN", UNSEEN)];
+    stage.git(&["branch", "by-hand", "main"]);
+    set_replicas(&stage, 4);
     let ((status, output, text), lines) =
         command_lines_during(|| run_script(&stage.lab, &variables));
     assert_eq!(status, 0, "{text}");

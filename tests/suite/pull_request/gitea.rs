@@ -226,13 +226,13 @@ fn a_real_gitea_takes_the_comment() {
     let branch = stage.pin('2', &[])["result"]["branch"].as_str().unwrap().to_owned();
     stage.lab.git("clone", &["fetch", "-q", "origin"]);
     let (api, to) = (format!("{}/api/v1", stage.gitea.url), format!("origin/{branch}"));
-    let run = |from: &str| {
+    let run = |below: &str| {
         let (status, _, text) = run_script(
             &stage.lab,
             &[
                 ("GITHUB_API_URL", &api),
                 ("OVERLAY_TOKEN", &stage.gitea.token),
-                ("OVERLAY_FROM", from),
+                ("OVERLAY_BELOW", below),
                 ("OVERLAY_TO", &to),
             ],
         );
@@ -243,10 +243,10 @@ fn a_real_gitea_takes_the_comment() {
             comments.as_array().unwrap().iter().map(|c| c["body"].as_str().unwrap().to_owned());
         texts.collect::<Vec<_>>()
     };
-    let first = run("origin/main");
+    let first = run("");
     assert!(matches!(&first[..], [one] if one.contains(&digest('2'))), "{first:?}");
-    assert_eq!(run("origin/main"), first);
-    let last = run(&to);
+    assert_eq!(run("overlays/prod"), first);
+    let last = run("overlays/dev");
     assert!(
         matches!(&last[..], [one] if one.ends_with("No overlay renders differently.")),
         "{last:?}"

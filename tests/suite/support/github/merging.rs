@@ -2,7 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Reply, View};
+use super::Reply;
+use super::view::View;
 use crate::support::graphql::{Asked, GraphQl};
 use crate::support::hub::{How, Hub, Verdict, Way};
 
