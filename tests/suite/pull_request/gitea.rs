@@ -23,6 +23,12 @@ impl Stage {
         lab.overlays("plain", &[]);
         gitea.call("POST", "/user/repos", json!({"name": "deploy", "default_branch": "main"}));
         lab.git("plain", &["push", "-q", &gitea.remote("ops/deploy"), "main"]);
+        // Until Gitea has seen the push, the repository is empty and has no pull requests.
+        let start = Instant::now();
+        while gitea.call("GET", "/repos/ops/deploy", Json::Null)["empty"] == true {
+            assert!(start.elapsed() < Duration::from_secs(60), "the repository stays empty");
+            std::thread::sleep(Duration::from_millis(100));
+        }
         lab.git("", &["clone", "-q", &gitea.remote("ops/deploy"), "clone"]);
         Some(Self { lab, gitea })
     }
