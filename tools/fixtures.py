@@ -39,7 +39,7 @@ def build(program, case):
     if done.returncode == 0:
         return done.stdout, None
     words = [line for line in done.stderr.decode(errors="replace").splitlines()
-             if not line.startswith("# Warning:")]
+             if not line.startswith("# Warning:") and not re.match(r"\d{4}/\d\d/\d\d ", line)]
     broken = [line for line in words if line.startswith(("panic:", "fatal error:"))]
     words = broken or words
     text = "\n".join(words).replace(str(case.resolve()), "").replace(str(ROOT), "")

@@ -76,6 +76,15 @@ impl Resource {
         self.remove_build_annotations();
     }
 
+    /// Forgets everything that stands in annotations.
+    pub(crate) fn forget_build_annotations(&mut self) {
+        self.forget_history();
+        self.behavior = None;
+        self.needs_hash = false;
+        self.allow_name_change = false;
+        self.allow_kind_change = false;
+    }
+
     /// Forgets what stood in annotations that have no place any more.
     pub(crate) fn forget_history(&mut self) {
         self.previous_ids.clear();

@@ -37,6 +37,8 @@ pub enum Tag {
     Binary,
     /// `!!merge`: the key `<<`.
     Merge,
+    /// A tag that is none of these: it is read as a string, and is none where kyaml asks for one.
+    Custom,
 }
 
 /// How a scalar was written.
@@ -126,6 +128,16 @@ pub enum Value {
     Seq(Vec<Node>),
 }
 
+/// A comment that kyaml keeps with a scalar and prints with it, so that the patterns of replacement
+/// paths see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Comment {
+    /// Behind it on its line, from `#` on.
+    Behind(Text),
+    /// On lines of their own, above it or below it; how they are printed is not known here.
+    Around,
+}
+
 /// A value and the file and line that decided it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
@@ -135,6 +147,8 @@ pub struct Node {
     pub origin: Origin,
     /// How it is laid out, if it is a mapping or a sequence.
     pub layout: Layout,
+    /// The comment of a scalar.
+    pub comment: Option<Box<Comment>>,
 }
 
 /// One `key: value` of a [`Map`].
@@ -261,7 +275,7 @@ impl Node {
     /// A node of `scalar`.
     #[must_use]
     pub fn scalar(scalar: Scalar, origin: Origin) -> Self {
-        Self { value: Value::Scalar(scalar), origin, layout: Layout::Block }
+        Self { value: Value::Scalar(scalar), origin, layout: Layout::Block, comment: None }
     }
 
     /// A scalar whose type its text decides when it is printed (kyaml `NewScalarRNode`).
@@ -285,13 +299,13 @@ impl Node {
     /// A mapping.
     #[must_use]
     pub fn map(map: Map, origin: Origin) -> Self {
-        Self { value: Value::Map(map), origin, layout: Layout::Block }
+        Self { value: Value::Map(map), origin, layout: Layout::Block, comment: None }
     }
 
     /// A sequence.
     #[must_use]
     pub fn seq(items: Vec<Node>, origin: Origin) -> Self {
-        Self { value: Value::Seq(items), origin, layout: Layout::Block }
+        Self { value: Value::Seq(items), origin, layout: Layout::Block, comment: None }
     }
 
     /// The scalar, if it is one.

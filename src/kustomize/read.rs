@@ -15,9 +15,9 @@ mod syntax;
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-use self::syntax::{Form, Syntax, SyntaxId};
+use self::syntax::{Form, Remark, Syntax, SyntaxId};
 use super::error::{BuildError, BuildErrorKind};
-use super::node::{Entry, Layout, Map, Node, Scalar, Style, Tag, Text, Value};
+use super::node::{Comment, Entry, Layout, Map, Node, Scalar, Style, Tag, Text, Value};
 use super::origin::Origin;
 use super::source_tree::SourceFile;
 use crate::yaml::scalar::{Resolved, Rules, resolve, timestamp};
@@ -158,7 +158,13 @@ impl<'t, 's> Converter<'t, 's> {
             node if node.is_commented => Layout::CommentedBlock,
             _ => Layout::Block,
         };
-        Ok(Node { value, origin: self.origin(id), layout })
+        let comment = self.tree.node(id).comment.map(|remark| {
+            Box::new(match remark {
+                Remark::Behind(text) => Comment::Behind(Text::from(text.trim_end())),
+                Remark::Around => Comment::Around,
+            })
+        });
+        Ok(Node { value, origin: self.origin(id), layout, comment })
     }
 
     fn items(&self, id: SyntaxId) -> Result<Vec<Node>, BuildError> {
@@ -228,6 +234,8 @@ impl<'t, 's> Converter<'t, 's> {
             "!!timestamp" if self.rules == Rules::Resource => Tag::Timestamp,
             "!!binary" => return Ok(Tag::Binary),
             "!!merge" => return Ok(Tag::Merge),
+            "!!str" => return Ok(Tag::Str),
+            _ if self.rules == Rules::Resource => return Ok(Tag::Custom),
             _ => return Ok(Tag::Str),
         };
         let is = tag_of(resolve(text, self.rules));

@@ -10,6 +10,7 @@
 use std::fmt;
 
 use super::build::SharedValue;
+use super::error::{BuildError, BuildErrorKind};
 use super::node::{Map, Node, Scalar, Text, Value};
 use super::origin::Origin;
 use super::scope::Scopes;
@@ -335,16 +336,22 @@ impl Resource {
             || self.previous_resource_ids().iter().any(|previous| previous.is_same(id))
     }
 
-    /// Whether kustomize could not tell its former identities: it keeps names, kinds and namespaces as
+    /// Checks that kustomize can tell its former identities: it keeps names, kinds and namespaces as
     /// lists with commas, without what is empty, and breaks off where they differ in length.
-    #[must_use]
-    pub fn has_broken_history(&self) -> bool {
+    ///
+    /// # Errors
+    /// [`BuildErrorKind::Transformer`] where it cannot.
+    pub(crate) fn check_history(&self) -> Result<(), BuildError> {
         let count = |part: fn(&PreviousId) -> &Text| -> usize {
             let parts = self.previous_ids.iter().map(part).filter(|text| !text.is_empty());
             parts.map(|text| text.split(',').count()).sum()
         };
         let names = count(|id| &id.name);
-        names > 0 && (names != count(|id| &id.kind) || names != count(|id| &id.namespace))
+        if names == 0 || (names == count(|id| &id.kind) && names == count(|id| &id.namespace)) {
+            return Ok(());
+        }
+        let message = "an object had no name or kind, or one with a comma, when it was changed";
+        Err(BuildError::new(BuildErrorKind::Transformer, message).at(self.origin))
     }
 
     /// Remembers the current identity before it changes (`StorePreviousId`).
@@ -451,7 +458,10 @@ impl Resource {
         }
         pairs.sort();
         pairs.dedup_by(|later, kept| later.0 == kept.0);
-        // Of two fields of that name only the first was removed.
+        // Of two fields of that name only the first was removed; a null one is filled.
+        if metadata.get(field).is_some_and(Node::is_null) {
+            metadata.remove(field);
+        }
         if let Some(other) = metadata.get_mut(field).and_then(Node::as_map_mut) {
             let values = pairs.into_iter().map(|(key, text)| (key, Node::string(text, origin)));
             values.for_each(|(key, value)| other.set_field(&key, value));

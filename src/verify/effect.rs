@@ -199,7 +199,7 @@ fn json_type(scalar: &Scalar) -> u8 {
         Tag::Null => 0,
         Tag::Bool => 1,
         Tag::Int | Tag::Float => 2,
-        Tag::Unset | Tag::Str | Tag::Timestamp | Tag::Binary | Tag::Merge => 3,
+        Tag::Unset | Tag::Str | Tag::Timestamp | Tag::Binary | Tag::Merge | Tag::Custom => 3,
     }
 }
 

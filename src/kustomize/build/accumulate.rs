@@ -75,7 +75,7 @@ pub(super) fn build_root(
     let mut accumulated = target.accumulate(Accumulator::default())?;
     let resources = accumulated.resources.resources_mut();
     add_name_suffixes(resources)?;
-    check_histories(resources)?;
+    resources.iter().try_for_each(Resource::check_history)?;
     fix_references(resources, &accumulated.config.name_reference)?;
     let specs = &accumulated.config.var_reference;
     accumulated.vars.resolve(resources, specs, &target.context)?;
@@ -213,15 +213,14 @@ impl<'a> Target<'a> {
         }
         let doing = || format!("accumulating resources from '{path}'");
         let resources = self.context.load_resources(path).map_err(|e| e.within(doing()))?;
-        let mark = |resource: &mut Resource| {
-            if let Some(provenance) = &self.context.provenance {
-                provenance.mark_file(resource, path);
-            }
+        let mark = |resource: &mut Resource| match &self.context.provenance {
+            Some(provenance) => provenance.mark_file(resource, path),
+            None => Ok(()),
         };
         resources
             .into_iter()
             .try_for_each(|mut resource| {
-                mark(&mut resource);
+                mark(&mut resource)?;
                 gathered.resources.append(resource)
             })
             .map_err(|error| error.within(doing()))
@@ -297,16 +296,6 @@ impl<'a> Target<'a> {
         target
             .accumulate(gathered.unwrap_or_default())
             .map_err(|error| error.within(format!("building '{directory}'")))
-    }
-}
-
-fn check_histories(resources: &[Resource]) -> Result<(), BuildError> {
-    match resources.iter().find(|resource| resource.has_broken_history()) {
-        None => Ok(()),
-        Some(resource) => {
-            let message = "an object had no name or kind, or one with a comma, when it was changed";
-            Err(BuildError::new(BuildErrorKind::Transformer, message).at(resource.origin))
-        }
     }
 }
 

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use super::field_spec::FieldSpec;
 use super::labels::set_labels;
-use crate::kustomize::error::BuildError;
-use crate::kustomize::node::Text;
+use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::node::{Map, Node, Text, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::Resource;
@@ -48,14 +48,37 @@ impl Provenance {
     }
 
     /// Marks `resource` as read from the file that `path` names.
-    pub(super) fn mark_file(&self, resource: &mut Resource, path: &str) {
-        let path = join(&self.directory, path);
-        set_annotation(resource, ORIGIN, format!("path: {}\n", scalar(&path)));
+    ///
+    /// # Errors
+    /// [`BuildErrorKind::Transformer`] where its annotations are no map.
+    pub(super) fn mark_file(&self, resource: &mut Resource, path: &str) -> Result<(), BuildError> {
+        let found = resource.node.lookup(&["metadata", "annotations"]);
+        if let Some(other) = found.filter(|found| found.as_map().is_none() && !found.is_null()) {
+            let message = format!("the annotations of {} must be a map", resource.current_id());
+            return Err(BuildError::new(BuildErrorKind::Transformer, message).at(other.origin));
+        }
+        let text = self.text_of(path);
+        let origin = resource.origin;
+        let Some(found) = resource.node.lookup_mut(&["metadata", "annotations"]) else {
+            set_annotation(resource, ORIGIN, text);
+            return Ok(());
+        };
+        if found.is_null() {
+            found.value = Value::Map(Map::new());
+        }
+        if let Some(annotations) = found.as_map_mut() {
+            annotations.set_field(ORIGIN, Node::string(text, origin));
+        }
+        Ok(())
+    }
+
+    fn text_of(&self, path: &str) -> String {
+        format!("path: {}\n", scalar(&join(&self.directory, path)))
     }
 
     /// Marks `resource`, a plugin, as given in the kustomization file.
     pub(super) fn mark_inline(&self, resource: &mut Resource) {
-        self.mark_file(resource, self.file);
+        set_annotation(resource, ORIGIN, self.text_of(self.file));
     }
 
     /// What a field of the kustomization file runs.

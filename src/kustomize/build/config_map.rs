@@ -3,7 +3,7 @@
 //! Source: kustomize `api/internal/generators/configmap.go`, kyaml `yaml/datamap.go`.
 
 use super::context::Context;
-use super::generators::{Base, data_value, encode_base64};
+use super::generators::{Base, encode_base64, new_string};
 use super::kv::Sources;
 use crate::kustomize::error::BuildError;
 use crate::kustomize::node::{Map, Node};
@@ -36,8 +36,8 @@ pub(crate) fn config_map(
         sources.load(context).map_err(|error| error.within(format!("config map {}", args.name)))?
     {
         match std::str::from_utf8(&pair.value) {
-            Ok(text) => data.push(pair.key, data_value(text, pair.origin)),
-            Err(_) => binary.push(pair.key, data_value(&encode_base64(&pair.value), pair.origin)),
+            Ok(text) => data.push(pair.key, new_string(text, pair.origin)),
+            Err(_) => binary.push(pair.key, new_string(encode_base64(&pair.value), pair.origin)),
         }
     }
     for (field, map) in [("data", data), ("binaryData", binary)] {

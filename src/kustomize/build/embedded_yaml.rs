@@ -83,6 +83,28 @@ fn is_equal(a: &Node, b: &Node) -> bool {
     }
 }
 
+/// A map or a list as YAML text, without a final line break; `None` where its layout or a comment in it
+/// is not known here.
+pub(super) fn printed(node: &Node) -> Option<String> {
+    if has_comment(node) {
+        return None;
+    }
+    if node.layout == Layout::Flow || node.is_nil_or_empty() {
+        return flow_text(node);
+    }
+    let lines: Vec<String> = Printer::print(node)?.into_iter().map(|line| line.text).collect();
+    Some(lines.join("\n"))
+}
+
+fn has_comment(node: &Node) -> bool {
+    let below = match &node.value {
+        Value::Scalar(_) => false,
+        Value::Seq(items) => items.iter().any(has_comment),
+        Value::Map(map) => map.entries().iter().any(|entry| has_comment(&entry.value)),
+    };
+    below || node.comment.is_some() || node.layout == Layout::CommentedBlock
+}
+
 #[derive(Default)]
 struct Printer {
     lines: Vec<Line>,

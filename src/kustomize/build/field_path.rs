@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::field_spec::FieldSpec;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Layout, Map, Node, Scalar, Style, Tag, Text, Value};
+use crate::kustomize::node::{Map, Node, Scalar, Style, Tag, Text, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::split_api_version;
 
@@ -126,7 +126,7 @@ impl Walk<'_> {
             if let Value::Scalar(scalar) = &mut value {
                 scalar.tag = Tag::Unset;
             }
-            map.push(name, Node { value, origin: self.origin, layout: Layout::Block });
+            map.push(name, Node { value, ..Node::null(self.origin) });
         }
         let Some(field) = map.get_mut(name) else { return Ok(()) };
         if field.is_null() {

@@ -73,6 +73,11 @@ pub(super) fn clean_annotations(
         let mut annotations = resource.annotations();
         annotations.retain(|(key, _)| is_printed(key) && keep(key));
         let origin = resource.origin;
+        if annotations.is_empty() {
+            // They are set once for each of the two histories, which matters for a field that stands
+            // twice.
+            resource.set_annotations(Vec::new(), origin);
+        }
         resource.set_annotations(annotations, origin);
     }
     Ok(())

@@ -70,19 +70,20 @@ impl Base<'_> {
             return Err(BuildError::new(BuildErrorKind::Transformer, message).at(self.origin));
         }
         let mut metadata = Map::new();
-        metadata.push("name", Node::string(Text::clone(&self.name.text), self.name.origin));
+        metadata.push("name", new_string(Text::clone(&self.name.text), self.name.origin));
         if !self.namespace.is_empty() {
             let namespace = Text::clone(&self.namespace.text);
-            metadata.push("namespace", Node::string(namespace, self.namespace.origin));
+            metadata.push("namespace", new_string(namespace, self.namespace.origin));
         }
-        let pairs = |choose: fn(&GeneratorOptions) -> &Strings| self.merged(choose);
-        for (field, pairs) in [
-            ("labels", pairs(|options| &options.labels)),
-            ("annotations", pairs(|options| &options.annotations)),
-        ] {
-            if !pairs.is_empty() {
-                metadata.push(field, string_map(&pairs, self.origin));
-            }
+        // Kyaml sets labels and annotations in single quotes, and kustomize then sets the annotations
+        // once more, with its own.
+        let labels = self.merged(|options| &options.labels);
+        if !labels.is_empty() {
+            metadata.push("labels", string_map(&labels, self.origin, single_quoted));
+        }
+        let annotations = self.merged(|options| &options.annotations);
+        if !annotations.is_empty() {
+            metadata.push("annotations", string_map(&annotations, self.origin, new_string));
         }
         let mut object = Map::new();
         object.push("apiVersion", Node::string("v1", self.origin));
@@ -127,18 +128,24 @@ impl Base<'_> {
     }
 }
 
-fn string_map(pairs: &StringMap, origin: Origin) -> Node {
+fn string_map(pairs: &StringMap, origin: Origin, string: fn(Text, Origin) -> Node) -> Node {
     let mut map = Map::with_capacity(pairs.len());
     for (key, value) in pairs {
-        map.push(Text::clone(key), Node::string(Text::clone(&value.text), value.origin));
+        map.push(Text::clone(key), string(Text::clone(&value.text), value.origin));
     }
     Node::map(map, origin)
 }
 
-/// A string as kyaml makes it for data: several lines are written as a block.
-pub(super) fn data_value(text: &str, origin: Origin) -> Node {
-    let style = if text.contains('\n') { Style::Literal } else { Style::Plain };
-    Node::scalar(Scalar { tag: Tag::Str, style, ..Scalar::untagged(text) }, origin)
+fn single_quoted(text: Text, origin: Origin) -> Node {
+    Node::scalar(Scalar { style: Style::SingleQuoted, ..Scalar::string(text) }, origin)
+}
+
+/// A string as kyaml sets it in a new field: several lines are a block, and what YAML 1.1 reads as
+/// another type is in quotes. A patch that overwrites it keeps that style.
+pub(super) fn new_string(text: impl Into<Text>, origin: Origin) -> Node {
+    let mut node = Node::string(text, origin);
+    node.quote_if_yaml_1_1_differs();
+    node
 }
 
 /// Base64, in lines of 70 characters that all end in a line break where there is more than one, or

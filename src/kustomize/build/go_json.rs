@@ -67,29 +67,20 @@ pub(crate) fn float_text(value: f64) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.abs())
 }
 
-/// How integers are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Numbers {
-    /// As they are.
-    Exact,
-    /// As the nearest float64, where a value went through Go's JSON before.
-    Float,
-}
-
 /// Adds a value that was read from YAML into Go's maps.
 ///
 /// # Errors
 /// In words, for what JSON cannot hold.
-pub(crate) fn write_node(out: &mut String, node: &Node, numbers: Numbers) -> Result<(), String> {
+pub(crate) fn write_node(out: &mut String, node: &Node) -> Result<(), String> {
     match &node.value {
-        Value::Scalar(scalar) => write_scalar(out, scalar, numbers),
+        Value::Scalar(scalar) => write_scalar(out, scalar),
         Value::Seq(items) => {
             out.push('[');
             for (at, item) in items.iter().enumerate() {
                 if at > 0 {
                     out.push(',');
                 }
-                write_node(out, item, numbers)?;
+                write_node(out, item)?;
             }
             out.push(']');
             Ok(())
@@ -104,7 +95,7 @@ pub(crate) fn write_node(out: &mut String, node: &Node, numbers: Numbers) -> Res
                 }
                 write_string(out, &entry.key.text);
                 out.push(':');
-                write_node(out, &entry.value, numbers)?;
+                write_node(out, &entry.value)?;
             }
             out.push('}');
             Ok(())
@@ -112,20 +103,18 @@ pub(crate) fn write_node(out: &mut String, node: &Node, numbers: Numbers) -> Res
     }
 }
 
-fn write_scalar(out: &mut String, scalar: &Scalar, numbers: Numbers) -> Result<(), String> {
+fn write_scalar(out: &mut String, scalar: &Scalar) -> Result<(), String> {
     let resolved = match scalar.tag {
         Tag::Unset if scalar.style.is_quoted() => Resolved::Str,
         Tag::Unset | Tag::Bool | Tag::Int | Tag::Float => resolve(&scalar.text, Rules::Resource),
         Tag::Null => Resolved::Null,
         Tag::Timestamp => Resolved::Timestamp,
-        Tag::Str | Tag::Merge | Tag::Binary => Resolved::Str,
+        Tag::Str | Tag::Merge | Tag::Binary | Tag::Custom => Resolved::Str,
     };
     match resolved {
         Resolved::Null => out.push_str("null"),
         Resolved::Bool(value) => out.push_str(if value { "true" } else { "false" }),
-        Resolved::Int(value) if numbers == Numbers::Exact => out.push_str(&value.to_string()),
-        #[expect(clippy::cast_precision_loss, reason = "Go reads every number as a float64")]
-        Resolved::Int(value) => write_float(out, value as f64)?,
+        Resolved::Int(value) => out.push_str(&value.to_string()),
         Resolved::Float(value) => write_float(out, value)?,
         Resolved::Str => write_string(out, &scalar.text),
         Resolved::Timestamp => {

@@ -7,9 +7,10 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::go_json::{self, Numbers};
+use super::emit::{Typed, typed_in};
+use super::go_json;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Node, Text};
+use crate::kustomize::node::{Entry, Layout, Node, Scalar, Text, Value};
 use crate::kustomize::resource::Resource;
 
 /// The suffix of the name of `resource`, without the hyphen.
@@ -106,11 +107,57 @@ fn encode(fields: &[(&str, Field<'_>)]) -> Result<String, String> {
             Field::Text(text) => go_json::write_string(&mut out, text),
             // Kyaml reads the value into a map; a list does not fit and leaves nothing.
             Field::Value(node) if node.as_map().is_none() => out.push_str("null"),
-            Field::Value(node) => go_json::write_node(&mut out, node, Numbers::Float)?,
+            Field::Value(node) => write_value(&mut out, node, Layout::Block)?,
         }
     }
     out.push('}');
     Ok(out)
+}
+
+/// Adds a value as kyaml's `MarshalJSON` makes it, with every number through float64.
+fn write_value(out: &mut String, node: &Node, around: Layout) -> Result<(), String> {
+    let layout = if node.layout == Layout::Flow { Layout::Flow } else { around };
+    match &node.value {
+        Value::Scalar(scalar) => write_scalar(out, scalar, around),
+        Value::Seq(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                write_value(out, item, layout)?;
+            }
+            out.push(']');
+            Ok(())
+        }
+        Value::Map(map) => {
+            let mut entries: Vec<&Entry> = map.entries().iter().collect();
+            entries.sort_by(|a, b| a.key.text.cmp(&b.key.text));
+            out.push('{');
+            for (at, entry) in entries.into_iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                go_json::write_string(out, &entry.key.text);
+                out.push(':');
+                write_value(out, &entry.value, layout)?;
+            }
+            out.push('}');
+            Ok(())
+        }
+    }
+}
+
+fn write_scalar(out: &mut String, scalar: &Scalar, around: Layout) -> Result<(), String> {
+    match typed_in(scalar, around).map_err(|error| error.message)? {
+        Typed::Null => out.push_str("null"),
+        Typed::Bool(value) => out.push_str(if value { "true" } else { "false" }),
+        #[expect(clippy::cast_precision_loss, reason = "Go reads every number as a float64")]
+        Typed::Int(value) => go_json::write_float(out, value as f64)?,
+        Typed::Float(value) => go_json::write_float(out, value)?,
+        Typed::Str(text) => go_json::write_string(out, &text),
+    }
+    Ok(())
 }
 
 /// Ten digits of the SHA-256, in letters that spell no words.

@@ -60,18 +60,23 @@ impl Target {
         })
     }
 
-    fn selected(&self, resources: &ResMap, context: &Context<'_>) -> Vec<usize> {
-        let all = resources.resources().iter().enumerate();
-        let selected: Vec<usize> = all
-            .filter(|(_, resource)| self.selector.selects(resource))
-            .map(|(index, _)| index)
-            .collect();
+    fn selected(
+        &self,
+        resources: &ResMap,
+        context: &Context<'_>,
+    ) -> Result<Vec<usize>, BuildError> {
+        let mut selected = Vec::new();
+        for (index, resource) in resources.resources().iter().enumerate() {
+            if self.selector.selects(resource)? {
+                selected.push(index);
+            }
+        }
         let message = format!("the patch's target ({}) selects no resource", self.words);
         match selected.is_empty() {
             true => context.warn_of(WarningKind::PatchUnmatched, message, self.origin),
             false => context.mark_effective(message, self.origin),
         }
-        selected
+        Ok(selected)
     }
 }
 
@@ -268,7 +273,7 @@ pub(super) fn apply(
             apply_strategic(target, patch.clone(), context)
         }),
         LoadedPatch::Selected(patch, target) => {
-            for index in target.selected(resources, context) {
+            for index in target.selected(resources, context)? {
                 let resource = &mut resources.resources_mut()[index];
                 apply_strategic(resource, addressed(patch, resource), context)?;
             }
@@ -276,7 +281,7 @@ pub(super) fn apply(
             resources.check_conflicts(target.origin)
         }
         LoadedPatch::Json { patch, target, remembers } => {
-            for index in target.selected(resources, context) {
+            for index in target.selected(resources, context)? {
                 let resource = &mut resources.resources_mut()[index];
                 apply_json(resource, patch, *remembers, context.limits)?;
             }
@@ -336,6 +341,12 @@ fn addressed(patch: &Resource, target: &Resource) -> Resource {
         {
             metadata.remove(field);
         }
+    }
+    let named = copy.node.lookup(&["metadata", "name"]);
+    if let Some((name, origin)) =
+        named.and_then(|node| Some((node.as_text()?.clone(), node.origin)))
+    {
+        copy.set_name(&name, origin);
     }
     let namespace = copy.namespace().to_owned();
     copy.set_namespace(&namespace, copy.origin);
@@ -404,6 +415,12 @@ fn apply_json(
     }
     forget(target);
     let annotations = target.annotations();
+    if annotations.iter().any(|(key, _)| key.is_empty()) {
+        // Kyaml cannot set such a field, and kustomize does not look at the error: none is left.
+        target.forget_build_annotations();
+        target.set_annotations(Vec::new(), target.origin);
+        return Ok(());
+    }
     if target.node.lookup(&["metadata", "annotations"]).is_some() {
         let origin = target.origin;
         target.set_annotations(annotations, origin);

@@ -3,11 +3,12 @@
 //! Source: kyaml `yaml/match.go` (`PathMatcher`): `[field=pattern]` is a regular expression that is
 //! not anchored, `*` is every element of a list.
 
+use super::embedded_yaml;
 use super::go_regexp;
 use super::limits::MAX_PATH;
 use super::location::Location;
 use super::lookup::{Step, kind_name};
-use crate::kustomize::node::{Map, Node, Scalar, Style, Tag, Value};
+use crate::kustomize::node::{Comment, Map, Node, Scalar, Style, Tag, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::read;
 
@@ -50,19 +51,34 @@ pub(super) struct Matched {
     pub(super) locations: Vec<Location>,
 }
 
+/// Why a path was not walked to its end.
+pub(super) enum Failure {
+    /// It takes what only kustomize can do.
+    Unsupported(&'static str),
+    /// Any other reason, in words.
+    Reason(String),
+}
+
+impl From<String> for Failure {
+    fn from(reason: String) -> Self {
+        Self::Reason(reason)
+    }
+}
+
 /// Finds the values at the end of `path` below `node`; what is missing is made first, of the kind
 /// `create` and with this origin, unless that is `None`.
 ///
 /// # Errors
-/// In words, where a part does not fit what stands there, and for a path of too many parts.
+/// Where a part does not fit what stands there, for a path of too many parts, and for a pattern that
+/// is compared with what is not printed here.
 pub(super) fn find(
     node: &mut Node,
     path: &[String],
     create: Option<MadeKind>,
     origin: Origin,
-) -> Result<Matched, String> {
+) -> Result<Matched, Failure> {
     if path.len() > MAX_PATH {
-        return Err(format!("the path has more than {MAX_PATH} parts"));
+        return Err(format!("the path has more than {MAX_PATH} parts").into());
     }
     let mut matcher = PathMatcher { create, origin, here: Location::new(), locations: Vec::new() };
     let count = matcher.walk(node, path)?;
@@ -79,7 +95,7 @@ struct PathMatcher {
 
 impl PathMatcher {
     /// Walks `path` below `node` and returns how many values it leads to.
-    fn walk(&mut self, node: &mut Node, path: &[String]) -> Result<usize, String> {
+    fn walk(&mut self, node: &mut Node, path: &[String]) -> Result<usize, Failure> {
         let Some((part, rest)) = path.split_first() else {
             self.locations.push(self.here.clone());
             return Ok(1);
@@ -90,7 +106,7 @@ impl PathMatcher {
         if part.starts_with('[') && part.ends_with(']') {
             return match Step::parse(part)? {
                 Step::Match { field, value } => self.walk_matching(node, field, value, rest),
-                _ => Err(format!("`{part}` must have the form [field=pattern]")),
+                _ => Err(format!("`{part}` must have the form [field=pattern]").into()),
             };
         }
         if part == "*" {
@@ -108,7 +124,7 @@ impl PathMatcher {
         place: usize,
         child: &mut Node,
         rest: &[String],
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Failure> {
         self.here.push(place);
         let count = self.walk(child, rest);
         self.here.pop();
@@ -131,7 +147,7 @@ impl PathMatcher {
         node: &mut Node,
         name: &str,
         rest: &[String],
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Failure> {
         if node.is_null() {
             // kyaml adds the field to the null itself, which no output shows.
             return Ok(usize::from(self.create.is_some()));
@@ -140,7 +156,7 @@ impl PathMatcher {
         let origin = self.origin;
         let found = kind_name(node);
         let Some(map) = node.as_map_mut() else {
-            return Err(format!("a map must stand where `{name}` is looked up, not {found}"));
+            return Err(format!("a map must stand where `{name}` is looked up, not {found}").into());
         };
         if map.get(name).is_none() {
             let Some(kind) = kind else { return Ok(0) };
@@ -156,10 +172,10 @@ impl PathMatcher {
 
     /// The path leads into a text. kyaml walks a copy of what the text holds, so that nothing is
     /// changed by it.
-    fn walk_copy(&self, field: &Node, rest: &[String]) -> Result<usize, String> {
+    fn walk_copy(&self, field: &Node, rest: &[String]) -> Result<usize, Failure> {
         let text = field.as_text().map_or("", |text| text);
         if text.is_empty() {
-            return Err("an empty text has no fields".to_owned());
+            return Err("an empty text has no fields".to_owned().into());
         }
         let mut copy = read::embedded(text, field.origin).map_err(|error| error.message)?;
         find(&mut copy, rest, self.create, self.origin).map(|matched| matched.count)
@@ -170,7 +186,7 @@ impl PathMatcher {
         node: &mut Node,
         part: &str,
         rest: &[String],
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Failure> {
         let place: usize = part.parse().map_err(|_| format!("`{part}` is no place in a list"))?;
         let kind = self.kind_before(rest);
         let origin = self.origin;
@@ -181,7 +197,7 @@ impl PathMatcher {
         let count = items.len();
         match items.get_mut(place) {
             Some(item) => self.walk_child(place, item, rest),
-            None => Err(format!("the list has {count} elements, so none at place {place}")),
+            None => Err(format!("the list has {count} elements, so none at place {place}").into()),
         }
     }
 
@@ -191,7 +207,7 @@ impl PathMatcher {
         field: &str,
         pattern: &str,
         rest: &[String],
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Failure> {
         let regex = go_regexp::compile(pattern).map_err(|error| error.to_string())?;
         let count = self.visit_matching(node, field, &regex, rest)?;
         if count > 0 || self.create.is_none() {
@@ -200,7 +216,7 @@ impl PathMatcher {
         let items = items_of(node)?;
         items.push(made_element(field, pattern, self.origin));
         match self.visit_matching(node, field, &regex, rest)? {
-            0 => Err(format!("an element made for `{pattern}` does not match it")),
+            0 => Err(format!("an element made for `{pattern}` does not match it").into()),
             count => Ok(count),
         }
     }
@@ -211,11 +227,12 @@ impl PathMatcher {
         field: &str,
         regex: &regex::Regex,
         rest: &[String],
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Failure> {
         let mut count = 0;
         for (place, item) in items_of(node)?.iter_mut().enumerate() {
             let value = if field.is_empty() { Some(&*item) } else { item.get(field) };
-            if !value.is_some_and(|value| regex.is_match(&printed(value))) {
+            let Some(value) = value else { continue };
+            if !matches(value, regex)? {
                 continue;
             }
             // An element that is the value itself ends the path.
@@ -247,9 +264,25 @@ fn made_element(field: &str, text: &str, origin: Origin) -> Node {
     Node::map(map, origin)
 }
 
-/// A value as YAML text, which patterns are compared with. Only scalars are printed in full.
-fn printed(node: &Node) -> String {
-    let Some(Scalar { text, style, tag, .. }) = node.as_scalar() else { return String::new() };
+/// Whether a pattern fits a value, which kyaml prints for it with its comments.
+fn matches(node: &Node, regex: &regex::Regex) -> Result<bool, Failure> {
+    let unknown = Failure::Unsupported("a pattern in a path that is compared with such a value");
+    let text = match &node.value {
+        Value::Scalar(scalar) => scalar_text(scalar),
+        Value::Map(_) | Value::Seq(_) => embedded_yaml::printed(node).ok_or(unknown)?,
+    };
+    Ok(match node.comment.as_deref() {
+        None => regex.is_match(&text),
+        Some(Comment::Behind(comment)) => regex.is_match(&format!("{text} {comment}")),
+        Some(Comment::Around) => return Err(Failure::Unsupported(AROUND)),
+    })
+}
+
+const AROUND: &str = "a pattern in a path that is compared with a value between comments";
+
+/// A scalar as YAML text.
+fn scalar_text(scalar: &Scalar) -> String {
+    let Scalar { text, style, tag, .. } = scalar;
     match style {
         Style::SingleQuoted => format!("'{}'", text.replace('\'', "''")),
         Style::DoubleQuoted => format!("\"{text}\""),

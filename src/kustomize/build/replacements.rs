@@ -8,7 +8,7 @@ use super::context::Context;
 use super::limits::Limits;
 use super::location::{Location, location_of, value_at, value_at_mut};
 use super::lookup::{lookup, split_path};
-use super::path_matcher::{self, MadeKind};
+use super::path_matcher::{self, Failure, MadeKind};
 use super::selector::SelectorRegex;
 use super::shared_values::{clear_numbers, settle};
 use super::structured_data;
@@ -238,27 +238,35 @@ fn apply_to(
     let select = SelectorRegex::new(select)?;
     let reject = target.reject.iter().map(SelectorRegex::new).collect::<Result<Vec<_>, _>>()?;
     for at in 0..resources.len() {
-        if is_target(&resources[at], &select, &reject) {
+        if is_target(&resources[at], &select, &reject)? {
             copier.write_to(resources, at, target)?;
         }
     }
     Ok(())
 }
 
-fn is_target(resource: &Resource, select: &SelectorRegex, reject: &[SelectorRegex]) -> bool {
+fn is_target(
+    resource: &Resource,
+    select: &SelectorRegex,
+    reject: &[SelectorRegex],
+) -> Result<bool, BuildError> {
+    if !select.matches_labels(resource)? {
+        return Ok(false);
+    }
+    for selector in reject.iter().filter(|selector| selector.has_label_selectors()) {
+        if selector.matches_labels(resource)? {
+            return Ok(false);
+        }
+    }
     let ids = ids_of(resource);
     let fits = |selector: &SelectorRegex, id: &ResourceId| {
         selector.matches_gvk(id)
             && selector.matches_name(&id.name)
             && selector.matches_namespace(&id.namespace)
     };
-    let is_rejected = |selector: &SelectorRegex| {
-        (selector.has_label_selectors() && selector.matches_labels(resource))
-            || (!selector.is_any_id() && ids.iter().any(|id| fits(selector, id)))
-    };
-    select.matches_labels(resource)
-        && !reject.iter().any(is_rejected)
-        && ids.iter().any(|id| fits(select, id))
+    let is_rejected =
+        |selector: &SelectorRegex| !selector.is_any_id() && ids.iter().any(|id| fits(selector, id));
+    Ok(!reject.iter().any(is_rejected) && ids.iter().any(|id| fits(select, id)))
 }
 
 /// Copies one value to many places.
@@ -390,20 +398,6 @@ fn holds_build_annotations(value: &Node) -> bool {
     let annotations = value.get("annotations").unwrap_or(value).as_map();
     let mut keys = annotations.map(|map| map.entries()).unwrap_or_default().iter();
     keys.any(|entry| entry.key.text.starts_with(BUILD_ANNOTATION_PREFIX))
-}
-
-/// Why a value was not written.
-enum Failure {
-    /// What only kustomize can write.
-    Unsupported(&'static str),
-    /// Any other reason, in words.
-    Reason(String),
-}
-
-impl From<String> for Failure {
-    fn from(reason: String) -> Self {
-        Self::Reason(reason)
-    }
 }
 
 const UNWRITABLE: &str = "replacements into YAML inside of a text";

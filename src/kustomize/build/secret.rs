@@ -3,7 +3,7 @@
 //! Source: kustomize `api/internal/generators/secret.go`, kyaml `yaml/datamap.go`.
 
 use super::context::Context;
-use super::generators::{Base, data_value, encode_base64};
+use super::generators::{Base, encode_base64, new_string};
 use super::kv::Sources;
 use crate::kustomize::error::BuildError;
 use crate::kustomize::node::{Map, Node, Text};
@@ -30,8 +30,8 @@ pub(crate) fn secret(
     };
     let mut object = base.object()?;
     let secret_type = match &args.secret_type {
-        given if given.is_empty() => Node::string("Opaque", args.origin),
-        given => Node::string(Text::clone(&given.text), given.origin),
+        given if given.is_empty() => new_string("Opaque", args.origin),
+        given => new_string(Text::clone(&given.text), given.origin),
     };
     object.push("type", secret_type);
     let sources = Sources { envs: &args.envs, literals: &args.literals, files: &args.files };
@@ -39,7 +39,7 @@ pub(crate) fn secret(
     for pair in
         sources.load(context).map_err(|error| error.within(format!("secret {}", args.name)))?
     {
-        data.push(pair.key, data_value(&encode_base64(&pair.value), pair.origin));
+        data.push(pair.key, new_string(encode_base64(&pair.value), pair.origin));
     }
     object.push("data", Node::map(data, args.origin));
     Ok(base.resource(object, context))

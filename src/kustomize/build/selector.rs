@@ -8,7 +8,7 @@ use regex::Regex;
 use super::go_regexp::compile_anchored;
 use super::label_selector::LabelSelector;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::Text;
+use crate::kustomize::node::{Node, Text};
 use crate::kustomize::resource::{Resource, ResourceId};
 use crate::kustomize::types::{Located, Selector};
 
@@ -107,28 +107,28 @@ impl SelectorRegex {
     }
 
     /// Whether labels and annotations fit.
-    pub(crate) fn matches_labels(&self, resource: &Resource) -> bool {
-        let fits = |selector: &Option<LabelSelector>, field: &str| {
-            selector.as_ref().is_none_or(|selector| {
-                let find = |key: &str| {
-                    let value = resource.node.lookup(&["metadata", field, key])?;
-                    Some(value.as_text().map_or("", |text| text))
-                };
-                selector.matches(find)
-            })
-        };
-        fits(&self.labels, "labels") && fits(&self.annotations, "annotations")
+    ///
+    /// # Errors
+    /// [`BuildErrorKind::Transformer`] for labels or annotations that kustomize breaks at, also without
+    /// a selector over them.
+    pub(crate) fn matches_labels(&self, resource: &Resource) -> Result<bool, BuildError> {
+        Ok(fits(self.labels.as_ref(), resource, "labels")?
+            && fits(self.annotations.as_ref(), resource, "annotations")?)
     }
 
     /// Whether a patch with this target goes to `resource`: name and namespace may be the first or
     /// the present ones, all else must fit as it is now (`ResMap.Select`).
-    pub(crate) fn selects(&self, resource: &Resource) -> bool {
+    ///
+    /// # Errors
+    /// As [`SelectorRegex::matches_labels`] and [`Resource::check_history`].
+    pub(crate) fn selects(&self, resource: &Resource) -> Result<bool, BuildError> {
+        resource.check_history()?;
         let (now, first) = (resource.current_id(), resource.original_id());
-        (self.matches_namespace(first.effective_namespace())
+        let is_meant = (self.matches_namespace(first.effective_namespace())
             || self.matches_namespace(now.effective_namespace()))
             && (self.matches_name(&first.name) || self.matches_name(&now.name))
-            && self.matches_gvk(&now)
-            && self.matches_labels(resource)
+            && self.matches_gvk(&now);
+        Ok(is_meant && self.matches_labels(resource)?)
     }
 }
 
@@ -148,7 +148,38 @@ pub fn find_targets<'r>(
     resources: &'r [Resource],
 ) -> Result<Vec<&'r Resource>, BuildError> {
     let selector = SelectorRegex::new(selector)?;
-    Ok(resources.iter().filter(|resource| selector.selects(resource)).collect())
+    let mut selected = Vec::new();
+    for resource in resources {
+        if selector.selects(resource)? {
+            selected.push(resource);
+        }
+    }
+    Ok(selected)
+}
+
+/// Whether a selector fits the labels or annotations, which kyaml takes for pairs of a key and a value,
+/// whatever they are.
+fn fits(
+    selector: Option<&LabelSelector>,
+    resource: &Resource,
+    field: &str,
+) -> Result<bool, BuildError> {
+    let found = resource.node.lookup(&["metadata", field]);
+    let text = |node: &Node| node.as_text().cloned().unwrap_or_default();
+    let list = found.and_then(Node::as_seq).unwrap_or_default();
+    if list.len() % 2 == 1 {
+        let message = format!("the {field} of {} are a list, not a map", resource.current_id());
+        let origin = found.map_or(resource.origin, |found| found.origin);
+        return Err(BuildError::new(BuildErrorKind::Transformer, message).at(origin));
+    }
+    let Some(selector) = selector else { return Ok(true) };
+    let pairs: Vec<(Text, Text)> =
+        list.chunks_exact(2).map(|pair| (text(&pair[0]), text(&pair[1]))).collect();
+    let find = |key: &str| match found.and_then(|found| found.get(key)) {
+        Some(value) => Some(value.as_text().map_or("", |text| &**text)),
+        None => pairs.iter().rev().find(|pair| &*pair.0 == key).map(|pair| &*pair.1),
+    };
+    Ok(selector.matches(find))
 }
 
 fn label_selector(text: &Located) -> Result<Option<LabelSelector>, BuildError> {

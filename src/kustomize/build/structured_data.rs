@@ -3,10 +3,10 @@
 //! Source: kustomize `api/filters/replacement/replacement.go` (`setValueInStructuredData`).
 
 use super::embedded_yaml::Layouted;
-use super::go_json::{self, Numbers};
+use super::go_json;
 use super::location::value_at_mut;
 use super::lookup::{lookup, lookup_mut};
-use super::path_matcher::{self, MadeKind};
+use super::path_matcher::{self, Failure, MadeKind};
 use super::replacements::overwrite;
 use crate::kustomize::node::{Node, Tag, Text, Value};
 use crate::kustomize::read;
@@ -36,8 +36,10 @@ pub(super) fn write(
     if text.is_empty() {
         return Ok(false);
     }
-    let Ok(matched) = path_matcher::find(&mut data, inner, create, value.origin) else {
-        return Ok(false);
+    let matched = match path_matcher::find(&mut data, inner, create, value.origin) {
+        Ok(matched) => matched,
+        Err(Failure::Reason(_)) => return Ok(false),
+        Err(Failure::Unsupported(_)) => return Err(Unwritable),
     };
     if matched.count == 0 {
         return Ok(false);
@@ -80,7 +82,7 @@ fn scalar_prefix(node: &Node, path: &[String]) -> Option<usize> {
 /// back.
 fn serialize_json(data: &Node, original: &str) -> Option<String> {
     let mut compact = String::new();
-    if !is_readable(data) || go_json::write_node(&mut compact, data, Numbers::Exact).is_err() {
+    if !is_readable(data) || go_json::write_node(&mut compact, data).is_err() {
         return None;
     }
     if original.contains('\n') && original.contains("  ") {
@@ -150,7 +152,7 @@ fn is_readable(node: &Node) -> bool {
             match scalar.tag {
                 Tag::Int | Tag::Bool | Tag::Null | Tag::Timestamp => now == scalar.tag,
                 Tag::Float => matches!(now, Tag::Int | Tag::Float),
-                Tag::Unset | Tag::Str | Tag::Binary | Tag::Merge => true,
+                Tag::Unset | Tag::Str | Tag::Binary | Tag::Merge | Tag::Custom => true,
             }
         }
     }

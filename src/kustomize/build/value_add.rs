@@ -92,7 +92,9 @@ fn refuse(message: &str, origin: Origin) -> BuildError {
 fn add_to(resources: &mut ResMap, target: &Target, value: &Located) -> Result<(), BuildError> {
     let selector = target.selector.as_ref().map(SelectorRegex::new).transpose()?;
     for resource in resources.resources_mut() {
-        if !selector.as_ref().is_none_or(|selector| selector.selects(resource)) {
+        if let Some(selector) = &selector
+            && !selector.selects(resource)?
+        {
             continue;
         }
         if &*target.field_path == "metadata/namespace" {

@@ -38,6 +38,15 @@ pub(super) enum Form<'s> {
     Alias(SyntaxId),
 }
 
+/// A comment that go-yaml version 3 keeps with a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Remark<'s> {
+    /// Behind it on its line, from `#` on.
+    Behind(&'s str),
+    /// On lines of their own: above it, or below it in a list.
+    Around,
+}
+
 /// A node and where it stands.
 #[derive(Clone, Debug)]
 pub(super) struct SyntaxNode<'s> {
@@ -47,6 +56,8 @@ pub(super) struct SyntaxNode<'s> {
     pub(super) is_flow: bool,
     /// Whether it is a collection by indentation with a comment behind its key.
     pub(super) is_commented: bool,
+    /// The comment of a scalar.
+    pub(super) comment: Option<Remark<'s>>,
     /// The tag, `!!name` for one of YAML's own.
     pub(super) tag: Option<Box<str>>,
     /// Line, from 1.

@@ -43,6 +43,8 @@ struct Progress {
     built: AtomicU64,
     refused: AtomicU64,
     unstable: AtomicU64,
+    /// Left to kustomize by name, by what it is.
+    left: Mutex<BTreeMap<String, u64>>,
     differing: AtomicU64,
     kinds: Mutex<BTreeSet<String>>,
     /// How often both sides refuse, by the shape of kustomize's words.
@@ -76,17 +78,23 @@ pub(crate) fn run(plan: &Plan) -> Result<bool, String> {
 fn summarise(progress: &Progress, begun: Instant) {
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let (built, refused) = (count(&progress.built), count(&progress.refused));
+    let kinds_left = progress.left.lock().map(|left| left.clone()).unwrap_or_default();
+    let left: u64 = kinds_left.values().sum();
     let seconds = begun.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-    let rate = (built + refused) as f64 / seconds;
+    let rate = (built + refused + left) as f64 / seconds;
     println!(
         "{} overlays in {seconds:.0} s ({rate:.0} a second): {built} built, {refused} refused by \
-         both, {} that kustomize answers in several ways, {} differ in {} kinds",
-        built + refused + count(&progress.differing) + count(&progress.unstable),
+         both, {} that kustomize answers in several ways, {left} left to kustomize, {} differ in {} \
+         kinds",
+        built + refused + left + count(&progress.differing) + count(&progress.unstable),
         count(&progress.unstable),
         count(&progress.differing),
         progress.kinds.lock().map_or(0, |kinds| kinds.len()),
     );
+    for (words, count) in kinds_left {
+        println!("left {count} times: {words}");
+    }
     let refusals = progress.refusals.lock().map(|refusals| refusals.clone()).unwrap_or_default();
     let mut refusals: Vec<(String, u64)> = refusals.into_iter().collect();
     refusals.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -126,6 +134,10 @@ fn compare(
     let case = grammar::overlay(plan.seed, index);
     let theirs = judge.build(&case)?;
     let ours = ours::build_case(&case);
+    if let Some(what) = left_to_kustomize(&theirs, &ours) {
+        *progress.left.lock().map_err(|e| e.to_string())?.entry(what).or_default() += 1;
+        return Ok(None);
+    }
     let counter = match (Difference::between(&theirs, &ours), &theirs) {
         (Some(difference), _) if is_stable(judge, &case, &theirs)? => {
             return Ok(Some(Found { index, case, difference, theirs, ours }));
@@ -140,6 +152,15 @@ fn compare(
     };
     counter.fetch_add(1, Ordering::Relaxed);
     Ok(None)
+}
+
+/// What the own build names as a thing that only kustomize can build, where that builds it.
+fn left_to_kustomize(theirs: &Answer, ours: &Answer) -> Option<String> {
+    let (Answer::Printed(_), Answer::Refused(words)) = (theirs, ours) else { return None };
+    let words = words.strip_suffix(": only kustomize itself can build this")?;
+    let words = words.rsplit(": ").next()?;
+    let kind_at = words.find("hash of a ").map_or(words.len(), |at| at + "hash of a ".len());
+    Some(words[..kind_at].trim_end().to_owned())
 }
 
 /// Whether kustomize answers the same each time: it sorts keys by a comparison that is no order.

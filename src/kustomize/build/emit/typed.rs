@@ -72,7 +72,7 @@ pub(super) fn is_merge_key(key: &Scalar) -> bool {
 pub(crate) fn is_string_key(key: &Scalar) -> bool {
     match key.tag {
         _ if is_merge_key(key) => false,
-        Tag::Str => true,
+        Tag::Str | Tag::Custom => true,
         _ if key.style.is_quoted() => true,
         Tag::Unset => resolve(&key.text, Rules::Resource) == Resolved::Str,
         _ => false,
@@ -88,7 +88,7 @@ pub(crate) fn typed_by(scalar: &Scalar, rules: Rules) -> Result<Typed<'_>, Build
     let is_quoted = scalar.style.is_quoted() || text.contains('\n');
     match scalar.tag {
         Tag::Binary => return binary(text),
-        Tag::Str | Tag::Merge => return string(text),
+        Tag::Str | Tag::Merge | Tag::Custom => return string(text),
         // go-yaml drops a tag that the text alone would give, and quotes make it a string.
         tag if is_quoted && (tag == Tag::Unset || tag == tag_of(resolve(text, rules))) => {
             return string(text);
@@ -96,7 +96,7 @@ pub(crate) fn typed_by(scalar: &Scalar, rules: Rules) -> Result<Typed<'_>, Build
         _ => {}
     }
     match scalar.tag {
-        Tag::Str | Tag::Merge | Tag::Binary | Tag::Unset => resolved(text, rules),
+        Tag::Str | Tag::Merge | Tag::Binary | Tag::Custom | Tag::Unset => resolved(text, rules),
         Tag::Float => match resolve(text, rules) {
             #[expect(clippy::cast_precision_loss, reason = "go-yaml rounds it so too")]
             Resolved::Int(int) => Ok(Typed::Float(int as f64)),

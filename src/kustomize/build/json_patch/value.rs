@@ -214,6 +214,7 @@ pub(super) fn read_again(node: &mut Node, in_flow: bool) -> Result<(), BuildErro
     check_comment(node, in_flow)?;
     let in_flow = in_flow || node.layout == Layout::Flow;
     let origin = node.origin;
+    node.comment = None;
     match &mut node.value {
         Value::Seq(items) => items.iter_mut().try_for_each(|item| read_again(item, in_flow)),
         Value::Map(map) => {
@@ -320,11 +321,12 @@ pub(super) fn equal(node: &Node, expected: &str) -> bool {
             let Ok(expected) = serde_json::from_str::<Vec<Option<Box<RawValue>>>>(expected) else {
                 return false;
             };
-            expected.len() == items.len()
-                && items
-                    .iter()
-                    .zip(&expected)
-                    .all(|(item, expected)| equal_or_null(item, expected.as_deref()))
+            // The library breaks at a null in a list.
+            let is_equal = |(item, expected): (&Node, &Option<Box<RawValue>>)| {
+                let expected = expected.as_ref();
+                !item.is_null() && expected.is_some_and(|expected| equal(item, expected.get()))
+            };
+            expected.len() == items.len() && items.iter().zip(&expected).all(is_equal)
         }
     }
 }

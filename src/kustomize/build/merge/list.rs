@@ -8,7 +8,7 @@ use super::directive::{Directive, take_seq_directive};
 use super::{From, Merged, Outcome, Sources, Walker};
 use crate::kustomize::build::schema::ListSchema;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Map, Node, Text, Value};
+use crate::kustomize::node::{Map, Node, Tag, Text, Value};
 
 /// The values of the merge keys of one element; an absent one is empty.
 type KeyValues = Vec<Text>;
@@ -283,13 +283,23 @@ impl<'s> Walker<'s> {
                 merged
             }
             _ => {
-                let patch = patch.map(|id| lists.arena.take(id));
+                let taken = patch.map(|id| (id, lists.arena.take(id)));
+                let left = taken.as_ref().and_then(|(id, node)| {
+                    node.get("$patch").is_some().then(|| (*id, without_directive(node)))
+                });
+                let patch = taken.map(|(_, node)| node);
                 // A patch that replaces leaves the target's element as it is in the target's list.
                 let copies = patch.as_ref().is_some_and(|patch| patch.get("$patch").is_some());
                 let dest = dest.map(|id| {
                     if copies { lists.arena.nodes[id].clone() } else { lists.arena.take(id) }
                 });
-                self.walk(Sources::Two(dest, patch), field)?
+                let merged = self.walk(Sources::Two(dest, patch), field)?;
+                // One that deletes stays in the patch's list without its directive, for another of its
+                // keys to find.
+                if let Some((id, node)) = left.filter(|_| merged.is_none()) {
+                    lists.arena.nodes[id] = node;
+                }
+                merged
             }
         };
         let merged =
@@ -318,9 +328,14 @@ fn without_directive(node: &Node) -> Node {
     node
 }
 
-/// Makes sure that the keys are set.
+/// Makes sure that the keys are set. A scalar is set to its own text, and forgets its type and its
+/// comment by that.
 fn restore_keys(node: &mut Node, keys: &[&str], values: &[Text]) {
     let origin = node.origin;
+    if let Some(scalar) = node.as_scalar_mut().filter(|scalar| !scalar.text.is_empty()) {
+        scalar.tag = Tag::Unset;
+        node.comment = None;
+    }
     let Some(map) = node.as_map_mut() else { return };
     for (key, value) in keys.iter().zip(values) {
         if map.get(key).is_none() && !value.is_empty() {

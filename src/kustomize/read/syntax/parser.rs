@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::cursor::Mark;
 use super::scanner::{Scanner, Token, TokenKind};
-use super::{Form, Syntax, SyntaxId, SyntaxNode};
+use super::{Form, Remark, Syntax, SyntaxId, SyntaxNode};
 use crate::yaml::scalar::Rules;
 use crate::yaml::tree::{
     MAX_DEPTH, MAX_EXPANDED_NODES, MAX_NODES, MAX_TEXT_BYTES, Style, YamlError,
@@ -131,7 +131,7 @@ impl<'s> Parser<'s> {
     fn take(&mut self) -> Result<Token<'s>, YamlError> {
         let token = self.scanner.take()?;
         self.last = token.mark;
-        self.is_commented = token.is_commented;
+        self.is_commented = !token.comment.is_empty();
         Ok(token)
     }
 
@@ -226,7 +226,15 @@ impl<'s> Parser<'s> {
     fn scalar(&mut self, properties: Properties<'s>) -> Result<SyntaxId, YamlError> {
         let token = self.take()?;
         match token.kind {
-            TokenKind::Scalar(text, style) => self.leaf(text, style, properties, token.mark),
+            TokenKind::Scalar(text, style) => {
+                let id = self.leaf(text, style, properties, token.mark)?;
+                self.syntax.nodes[id.0 as usize].comment = match token.is_below_comment {
+                    true => Some(Remark::Around),
+                    false if token.comment.is_empty() => None,
+                    false => Some(Remark::Behind(token.comment)),
+                };
+                Ok(id)
+            }
             _ => self.absent(),
         }
     }
@@ -320,6 +328,7 @@ impl<'s> Parser<'s> {
 
     fn block_items(&mut self, layout: Layout) -> Result<(), YamlError> {
         use TokenKind::{BlockEnd, BlockEntry, Key, Value};
+        let mut is_below_comment = self.scanner.peek()?.is_below_comment;
         while self.take_if(&BlockEntry)? {
             let is_absent = match self.scanner.peek()?.kind {
                 BlockEntry | BlockEnd => true,
@@ -327,6 +336,11 @@ impl<'s> Parser<'s> {
                 _ => false,
             };
             let item = if is_absent { self.absent()? } else { self.node(true, false)? };
+            let is_above_comment = self.scanner.peek()?.is_below_comment;
+            if is_below_comment || is_above_comment {
+                self.syntax.nodes[item.0 as usize].comment = Some(Remark::Around);
+            }
+            is_below_comment = is_above_comment;
             self.add(item);
         }
         if layout == Layout::Indentless || self.take_if(&BlockEnd)? {
@@ -440,6 +454,7 @@ fn new_node<'s>(form: Form<'s>, tag: Option<Box<str>>, mark: Mark) -> SyntaxNode
         form,
         is_flow: false,
         is_commented: false,
+        comment: None,
         tag,
         line: mark.line + 1,
         column: u32::try_from(mark.column + 1).unwrap_or(u32::MAX),

@@ -41,13 +41,15 @@ pub(super) enum TokenKind<'s> {
 pub(super) struct Token<'s> {
     pub(super) kind: TokenKind<'s>,
     pub(super) mark: Mark,
-    /// Whether a comment stands behind it on its line.
-    pub(super) is_commented: bool,
+    /// The comment behind it on its line; empty for none.
+    pub(super) comment: &'s str,
+    /// Whether a comment stands before it, on lines of its own.
+    pub(super) is_below_comment: bool,
 }
 
 impl<'s> Token<'s> {
     fn new(kind: TokenKind<'s>, mark: Mark) -> Self {
-        Self { kind, mark, is_commented: false }
+        Self { kind, mark, comment: "", is_below_comment: false }
     }
 }
 
@@ -210,7 +212,16 @@ impl<'s> Scanner<'s> {
     }
 
     fn fetch(&mut self) -> Result<(), YamlError> {
-        self.skip_to_token();
+        let is_below_comment = self.skip_to_token();
+        let first = self.queue.len();
+        self.fetch_here()?;
+        if is_below_comment {
+            self.queue.iter_mut().skip(first).for_each(|token| token.is_below_comment = true);
+        }
+        Ok(())
+    }
+
+    fn fetch_here(&mut self) -> Result<(), YamlError> {
         self.unroll(signed(self.cursor.mark.column));
         if self.cursor.is_end() {
             return self.finish();
@@ -258,8 +269,10 @@ impl<'s> Scanner<'s> {
         byte == b'-' && !matches!(self.cursor.byte(1), b' ' | b'\t')
     }
 
-    /// Goes over blanks, comments and line breaks. A TAB may not stand where a key may begin.
-    fn skip_to_token(&mut self) {
+    /// Goes over blanks, comments and line breaks, and says whether there was a comment. A TAB may not
+    /// stand where a key may begin.
+    fn skip_to_token(&mut self) -> bool {
+        let mut has_comment = false;
         loop {
             if self.cursor.mark.column == 0
                 && self.cursor.text[self.cursor.at..].starts_with('\u{FEFF}')
@@ -272,10 +285,11 @@ impl<'s> Scanner<'s> {
                 self.cursor.skip_ascii(1);
             }
             if self.cursor.byte(0) == b'#' {
+                has_comment = true;
                 self.skip_comments();
             }
             if self.cursor.take_break().is_empty() {
-                return;
+                return has_comment;
             }
             if !self.in_flow() {
                 self.simple_key_allowed = true;
@@ -299,12 +313,22 @@ impl<'s> Scanner<'s> {
         }
     }
 
+    /// Goes over a comment on the line of the last token, which it belongs to. One behind a comma
+    /// belongs to what stands before the comma.
     fn skip_line_comment(&mut self) {
-        if self.cursor.comment_ahead(|byte| matches!(byte, b' ' | b'\t')).is_some() {
-            self.cursor.take_line();
-            if let Some(token) = self.queue.back_mut() {
-                token.is_commented = true;
+        let Some(ahead) = self.cursor.comment_ahead(|byte| matches!(byte, b' ' | b'\t')) else {
+            return;
+        };
+        let comment = &self.cursor.take_line()[ahead..];
+        let is_comma = |token: &Token<'_>| token.kind == TokenKind::FlowEntry;
+        if self.queue.back().is_some_and(is_comma) {
+            let before = self.queue.len().checked_sub(2);
+            if let Some(token) = before.and_then(|before| self.queue.get_mut(before)) {
+                token.comment = comment;
             }
+        }
+        if let Some(token) = self.queue.back_mut() {
+            token.comment = comment;
         }
     }
 

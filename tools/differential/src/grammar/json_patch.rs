@@ -63,7 +63,14 @@ pub(super) fn dotted_path(random: &mut Random, value: &Value) -> String {
     for step in steps {
         parts.push(match step {
             Step::Key(key) => key.replace('.', "\\."),
-            Step::Index(_, Some(name)) if random.chance(70) => format!("[name={name}]"),
+            Step::Index(_, Some(name)) if random.chance(70) => match random.below(10) {
+                0 => format!("[name=^{name}$]"),
+                1 => format!("[name={name}$]"),
+                2 => "[name=a]".to_owned(),
+                3 => "[name=^.*$]".to_owned(),
+                _ => format!("[name={name}]"),
+            },
+            Step::Index(..) if random.chance(5) => "[=a]".to_owned(),
             Step::Index(..) if random.chance(15) => "*".to_owned(),
             Step::Index(at, _) => at.to_string(),
         });

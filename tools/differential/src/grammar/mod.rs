@@ -16,7 +16,7 @@ mod text;
 mod pods;
 
 use objects::Object;
-use text::{Value, s};
+use text::{Value, map, s};
 
 use crate::case::Case;
 use crate::random::Random;
@@ -149,20 +149,44 @@ impl Grammar {
         let mut used: Vec<String> = world.objects.iter().map(Object::identity).collect();
         for file in 0..self.random.between(1, 3) {
             let mut documents = Vec::new();
+            let mut items = self.random.chance(4).then(Vec::new);
             for _ in 0..self.random.between(1, 3) {
                 let object = Object::random(&mut self.random);
                 if used.contains(&object.identity()) && !self.random.rarely(10) {
                     continue;
                 }
                 used.push(object.identity());
-                documents.push(object.value.document(&mut self.random));
+                match &mut items {
+                    Some(items) => items.push(object.value.clone()),
+                    None => documents.push(object.value.document(&mut self.random)),
+                }
                 world.objects.push(object);
+            }
+            if let Some(items) = items.filter(|items| !items.is_empty()) {
+                let list =
+                    [("apiVersion", s("v1")), ("kind", s("List")), ("items", Value::List(items))];
+                documents.push(map(list).document(&mut self.random));
             }
             if !documents.is_empty() {
                 let name = format!("r{file}.yaml");
-                self.file(layer, &name, &documents.join("---\n"));
+                let text = self.joined(&documents);
+                self.file(layer, &name, &text);
                 layer.extend("resources", vec![s(name)]);
             }
+        }
+    }
+
+    /// The text of a file of these documents.
+    fn joined(&mut self, documents: &[String]) -> String {
+        let text = documents.join("---\n");
+        match self.random.below(100) {
+            0 => format!("---\n{text}"),
+            1 => format!("# head\n---\n{text}---\n"),
+            2 => text.replace('\n', "\r\n"),
+            3 => format!("{text}...\n"),
+            4 => documents.join("--- # next\n"),
+            5 => documents.join("---\n\n# foot\n\n---\n"),
+            _ => text,
         }
     }
 

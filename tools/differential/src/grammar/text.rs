@@ -82,7 +82,14 @@ impl Value {
 
     /// The document, ending in a line feed.
     pub(crate) fn document(&self, random: &mut Random) -> String {
-        let mut writer = Writer { out: String::new(), indented_lists: random.chance(30), random };
+        let mut writer = Writer {
+            out: String::new(),
+            indented_lists: random.chance(30),
+            comments: *random.pick(&[0, 10, 10, 10, 10, 10, 60, 200]),
+            anchors: random.chance(6).then(Anchors::default),
+            is_behind_dash: false,
+            random,
+        };
         writer.block(self, 0);
         writer.out
     }
@@ -105,18 +112,38 @@ impl Value {
     }
 }
 
+/// What aliases may stand for.
+#[derive(Default)]
+struct Anchors {
+    scalars: usize,
+    /// Mappings that are written to their end.
+    maps: Vec<usize>,
+    next_map: usize,
+}
+
 struct Writer<'r> {
     out: String,
     indented_lists: bool,
+    /// How many lines in a thousand end in a comment; as many have one above them, but for the usual
+    /// few.
+    comments: usize,
+    anchors: Option<Anchors>,
+    /// Whether the next entry begins behind a dash.
+    is_behind_dash: bool,
     random: &'r mut Random,
 }
+
+/// Comments; some look like what paths seek.
+const COMMENTS: &[&str] = &["# c", "# web", "#", "# a: b", "#x", "# - app"];
 
 impl Writer<'_> {
     /// A collection on lines of its own, each indented by `indent`.
     fn block(&mut self, value: &Value, indent: usize) {
         match value {
             Value::Map(entries) if !entries.is_empty() => {
+                self.merge_key(indent);
                 for (key, value) in entries {
+                    self.comment_above(indent);
                     self.pad(indent);
                     self.out.push_str(key);
                     self.out.push(':');
@@ -125,6 +152,7 @@ impl Writer<'_> {
             }
             Value::List(items) if !items.is_empty() => {
                 for item in items {
+                    self.comment_above(indent);
                     self.pad(indent);
                     self.item(item, indent);
                 }
@@ -141,9 +169,10 @@ impl Writer<'_> {
         match value {
             Value::Block(header, lines) => self.scalar_block(header, lines, indent),
             Value::Scalar(text) => {
+                let text = self.anchored(text);
                 if !text.is_empty() {
                     self.out.push(' ');
-                    self.out.push_str(text);
+                    self.out.push_str(&text);
                 }
                 self.end_line();
             }
@@ -157,9 +186,44 @@ impl Writer<'_> {
                 self.block(value, if self.indented_lists { indent + 2 } else { indent });
             }
             Value::Map(_) => {
+                let anchor = self.map_anchor();
                 self.end_line();
                 self.block(value, indent + 2);
+                if let Some(anchors) = &mut self.anchors {
+                    anchors.maps.extend(anchor);
+                }
             }
+        }
+    }
+
+    /// A scalar, perhaps with an anchor, or an alias in its place.
+    fn anchored(&mut self, text: &str) -> String {
+        let Some(anchors) = &mut self.anchors else { return text.to_owned() };
+        if anchors.scalars > 0 && self.random.chance(6) {
+            return format!("*s{}", self.random.below(anchors.scalars));
+        }
+        if self.random.chance(30) {
+            anchors.scalars += 1;
+            return format!("&s{} {text}", anchors.scalars - 1);
+        }
+        text.to_owned()
+    }
+
+    /// Writes an anchor of a mapping, sometimes, and returns its number.
+    fn map_anchor(&mut self) -> Option<usize> {
+        let anchors = self.anchors.as_mut().filter(|_| self.random.chance(30))?;
+        anchors.next_map += 1;
+        self.out.push_str(&format!(" &m{}", anchors.next_map));
+        Some(anchors.next_map)
+    }
+
+    /// Writes a merge key, sometimes, where there is something to merge.
+    fn merge_key(&mut self, indent: usize) {
+        let maps = self.anchors.as_ref().map_or(&[][..], |anchors| &anchors.maps);
+        if !maps.is_empty() && self.random.chance(20) {
+            let line = format!("<<: *m{}\n", self.random.pick(maps));
+            self.pad(indent);
+            self.out.push_str(&line);
         }
     }
 
@@ -169,6 +233,7 @@ impl Writer<'_> {
             Value::Block(header, lines) => self.scalar_block(header, lines, indent),
             Value::Map(entries) if !entries.is_empty() && !self.wants_flow(item) => {
                 let start = self.out.len();
+                self.is_behind_dash = true;
                 self.block(item, indent + 2);
                 self.out.replace_range(start..start + indent + 2, " ");
             }
@@ -209,9 +274,25 @@ impl Writer<'_> {
     }
 
     fn end_line(&mut self) {
-        if self.random.rarely(10) {
-            self.out.push_str(" # c");
+        if self.random.rarely(self.comments) {
+            let comment = self.random.word(COMMENTS);
+            self.out.push(' ');
+            self.out.push_str(&comment);
         }
         self.out.push('\n');
+    }
+
+    fn comment_above(&mut self, indent: usize) {
+        let is_behind_dash = std::mem::take(&mut self.is_behind_dash);
+        if !is_behind_dash && self.comments > 10 && self.random.rarely(self.comments) {
+            let indent = if self.random.chance(80) { indent } else { self.random.below(9) };
+            let comment = self.random.word(COMMENTS);
+            self.pad(indent);
+            self.out.push_str(&comment);
+            self.out.push('\n');
+            if self.random.chance(10) {
+                self.out.push('\n');
+            }
+        }
     }
 }
