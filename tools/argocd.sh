@@ -24,6 +24,11 @@ module() {
   go mod tidy -e
 }
 
+# program MODULE NAME PACKAGE LDFLAGS: a program of that module, in bin. (`module` ends a pipeline, so that its `cd` is lost.)
+program() {
+  (cd "$folder/$1" && go build -ldflags "-s -w $4" -o "$folder/bin/$2" "$3")
+}
+
 # file_of MODULE@VERSION: its go.mod
 file_of() {
   go mod download -json "$1" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p'
@@ -36,22 +41,21 @@ file_of() {
 } | module kube k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager
 minor=${kubernetes#v1.}
 version=k8s.io/component-base/version
-stamp="-s -w -X $version.gitVersion=$kubernetes -X $version.gitMajor=1 -X $version.gitMinor=${minor%%.*}"
-for program in kube-apiserver kube-controller-manager; do
-  go build -ldflags "$stamp" -o "$folder/bin/$program" "k8s.io/kubernetes/cmd/$program"
+stamp="-X $version.gitVersion=$kubernetes -X $version.gitMajor=1 -X $version.gitMinor=${minor%%.*}"
+for name in kube-apiserver kube-controller-manager; do
+  program kube "$name" "k8s.io/kubernetes/cmd/$name" "$stamp"
 done
 
 echo "require go.etcd.io/etcd/server/v3 $etcd" | module etcd go.etcd.io/etcd/server/v3
-go build -ldflags '-s -w' -o "$folder/bin/etcd" go.etcd.io/etcd/server/v3
+program etcd etcd go.etcd.io/etcd/server/v3 ""
 
 {
   echo "require github.com/argoproj/argo-cd/v3 $argocd"
   sed -n '/^replace (/,/^)/p' "$(file_of "github.com/argoproj/argo-cd/v3@$argocd")"
   echo "replace github.com/argoproj/argo-cd/gitops-engine => github.com/argoproj/argo-cd/gitops-engine $engine"
 } | module argo github.com/argoproj/argo-cd/v3/cmd
-go build -ldflags "-s -w -X github.com/argoproj/argo-cd/v3/common.version=${argocd#v}" \
-  -o "$folder/bin/argocd" github.com/argoproj/argo-cd/v3/cmd
-source=$(go list -m -f '{{.Dir}}' github.com/argoproj/argo-cd/v3)
+program argo argocd github.com/argoproj/argo-cd/v3/cmd "-X github.com/argoproj/argo-cd/v3/common.version=${argocd#v}"
+source=$(cd "$folder/argo" && go list -m -f '{{.Dir}}' github.com/argoproj/argo-cd/v3)
 mkdir -p "$folder/crds"
 cp "$source"/manifests/crds/*-crd.yaml "$folder/crds"
 # The repository server calls it for each commit, verified or not.

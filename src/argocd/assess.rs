@@ -36,6 +36,7 @@ pub fn predicate() -> Vec<Conjunct> {
         conjunct("deploys-overlay", contains::deploys_overlay),
         conjunct("is-reconciled", contains::is_reconciled),
         conjunct("no-error-condition", contains::no_error_condition),
+        conjunct("hydrated", contains::hydrated),
         conjunct("contains-commit", contains::contains_commit),
         conjunct("compared-to-spec", contains::compared_to_spec),
         conjunct("no-operation", sync::no_operation),

@@ -256,7 +256,7 @@ impl Kind {
             Self::HydrationFailed => of(150, 1, never_alone),
             // Replicas of a git host may answer with an older state.
             Self::Rewritten => of(30, 1, never_alone),
-            Self::Drift | Self::PruneNeeded => of(30, 2, never_alone),
+            Self::Drift | Self::PruneNeeded | Self::ObjectExcluded => of(30, 2, never_alone),
             Self::Suspended => of(60, 1, never_alone),
             // A rolling database goes through Degraded more than once.
             Self::Degraded | Self::DegradedBefore | Self::Missing | Self::HealthUnknown => {

@@ -3,6 +3,7 @@
 mod access;
 mod board;
 mod effect;
+mod overrides;
 mod revisions;
 mod targets;
 mod watching;

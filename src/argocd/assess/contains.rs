@@ -2,6 +2,7 @@
 
 use super::{Contained, asking, blocked, failed, progressing, with_words};
 use crate::argocd::application::ComparedTo;
+use crate::argocd::expectation::ExpectedEffect;
 use crate::argocd::moment::Moment;
 use crate::argocd::readiness::{Kind, Readiness, Want};
 use crate::argocd::source::{clean_path, is_commit_id, is_same_source};
@@ -85,22 +86,21 @@ pub(super) fn contains_commit(moment: &Moment<'_>) -> Result<(), Readiness> {
     if !moment.asks_containment() {
         return Ok(());
     }
-    hydration_reached(moment)?;
     match moment.comparison_contains() {
         Contained::Yes => Ok(()),
-        Contained::Superseded { by } => Err(failed(
-            Kind::Superseded,
-            format!(
-                "{by} changed again what the commit changed; compared is {}",
-                moment.compared()
-            ),
-        )),
+        Contained::Superseded { by } => Err(superseded(&by, &moment.compared())),
         Contained::No => Err(not_noticed(moment)),
         Contained::Ask(want) => Err(asking(want)),
         Contained::Unknown(message) => {
             Err(progressing(Kind::RevisionUnknown, message, Want::Comparison))
         }
     }
+}
+
+/// Compared was a revision that contains the commit, and the change is no longer in it.
+fn superseded(by: &str, compared: &str) -> Readiness {
+    let message = format!("{by} changed again what the commit changed; compared is {compared}");
+    failed(Kind::Superseded, message)
 }
 
 /// Compared was a revision without the commit.
@@ -130,45 +130,56 @@ fn not_noticed(moment: &Moment<'_>) -> Readiness {
 }
 
 /// The hydrator has rendered the commit, or a later one (argo-cd `controller/hydrator`).
-fn hydration_reached(moment: &Moment<'_>) -> Result<(), Readiness> {
-    if moment.app.spec.source_hydrator.is_none() {
+pub(super) fn hydrated(moment: &Moment<'_>) -> Result<(), Readiness> {
+    if moment.app.spec.source_hydrator.is_none() || !moment.asks_containment() {
         return Ok(());
     }
     let status = &moment.app.status.source_hydrator;
-    let current = status.current_operation.as_ref();
-    match current.map(|current| (current.phase.as_str(), current)) {
-        Some(("Failed", current)) => {
-            return Err(progressing(
-                Kind::HydrationFailed,
-                with_words("the hydrator failed", &current.message),
-                Want::Comparison,
-            ));
+    match status.current_operation.as_ref() {
+        Some(current) if current.phase == "Failed" => Err(progressing(
+            Kind::HydrationFailed,
+            with_words("the hydrator failed", &current.message),
+            Want::Comparison,
+        )),
+        Some(current) if current.phase != "Hydrated" => {
+            Err(progressing(Kind::Hydrating, format!("hydration: {}", current.phase), Want::Time))
         }
-        Some(("Hydrated", current)) if !current.dry_sha.is_empty() => {
-            match moment.dry_contains(&current.dry_sha) {
-                Contained::Yes | Contained::Superseded { .. } => return Ok(()),
-                Contained::Ask(want) => return Err(asking(want)),
-                _ => {}
+        current => {
+            let rendered = current.map_or("", |current| current.dry_sha.as_str());
+            match dry_reached(moment, rendered) {
+                Err(reason) => Err(reason),
+                Ok(true) => Ok(()),
+                Ok(false) => not_rendered(moment, &status.last_compared_dry_revision),
             }
         }
-        Some(("Hydrated", _)) | None => {}
-        Some((phase, _)) => {
-            return Err(progressing(Kind::Hydrating, format!("hydration: {phase}"), Want::Time));
-        }
     }
-    let compared = &status.last_compared_dry_revision;
-    let contained = match compared.is_empty() {
-        true => Contained::No,
-        false => moment.dry_contains(compared),
-    };
-    match contained {
-        Contained::Yes | Contained::Superseded { .. } => Ok(()),
+}
+
+/// Whether what the hydrator speaks of contains the commit and still holds its change.
+fn dry_reached(moment: &Moment<'_>, revision: &str) -> Result<bool, Readiness> {
+    if revision.is_empty() {
+        return Ok(false);
+    }
+    match moment.dry_contains(revision) {
+        Contained::Yes => Ok(true),
+        Contained::Superseded { by } => Err(superseded(&by, revision)),
         Contained::Ask(want) => Err(asking(want)),
-        _ => {
-            let message = "the hydrator has not rendered the commit";
-            Err(progressing(Kind::Hydrating, message, Want::Delivery))
-        }
+        Contained::No | Contained::Unknown(_) => Ok(false),
     }
+}
+
+/// What was rendered last does not contain the commit. Where the hydrator compared one that does, it found nothing to
+/// render, or is about to render it: it says the first before it begins the second (`ProcessAppHydrateQueueItem`). So
+/// that is enough only of a commit that changes nothing that is rendered.
+fn not_rendered(moment: &Moment<'_>, compared: &str) -> Result<(), Readiness> {
+    let is_compared = dry_reached(moment, compared)?;
+    let changes_nothing = moment.expected.effect == ExpectedEffect::Known(Vec::new());
+    let message = match (is_compared, changes_nothing) {
+        (true, true) => return Ok(()),
+        (true, false) => "the hydrator has looked at the commit and not rendered it",
+        (false, _) => "the hydrator has not rendered the commit",
+    };
+    Err(progressing(Kind::Hydrating, message, Want::Delivery))
 }
 
 /// The status speaks of the spec as it is now.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{failed, progressing, with_words};
+use super::{progressing, with_words};
 use crate::argocd::effect::{Finding, check_effect};
 use crate::argocd::expectation::ExpectedEffect;
 use crate::argocd::moment::Moment;
@@ -27,21 +27,27 @@ pub(super) fn no_refresh_pending(moment: &Moment<'_>) -> Result<(), Readiness> {
 /// Argo CD does not leave out a changed object, nor does another Application own it too
 /// (argo-cd `controller/state.go`: the conditions name kind and name).
 pub(super) fn objects_accepted(moment: &Moment<'_>) -> Result<(), Readiness> {
+    match refused_object(moment) {
+        Some(reason) => Err(Readiness::Failed(reason)),
+        None => Ok(()),
+    }
+}
+
+/// The first changed object that a condition says is left out or also another Application's.
+pub(super) fn refused_object(moment: &Moment<'_>) -> Option<Reason> {
     let is_refusal =
         |kind: &str| matches!(kind, "ExcludedResourceWarning" | "SharedResourceWarning");
-    for condition in moment.app.status.conditions.iter().filter(|c| is_refusal(&c.kind)) {
+    let mut conditions = moment.app.status.conditions.iter().filter(|c| is_refusal(&c.kind));
+    conditions.find_map(|condition| {
         let words: Vec<&str> =
             condition.message.split(|c: char| !c.is_alphanumeric() && !"-.".contains(c)).collect();
         let names = |text: &str| words.contains(&text);
         let mut changes = moment.expected.effect.changes().iter();
-        let named = changes.find(|change| names(&change.object.kind) && names(&change.object.name));
-        if let Some(change) = named {
-            let message = with_words(&condition.kind, &condition.message);
-            let Readiness::Failed(reason) = failed(Kind::ObjectExcluded, message) else { continue };
-            return Err(Readiness::Failed(reason.about(change.object.clone())));
-        }
-    }
-    Ok(())
+        let named =
+            changes.find(|change| names(&change.object.kind) && names(&change.object.name))?;
+        let message = with_words(&condition.kind, &condition.message);
+        Some(Reason::new(Kind::ObjectExcluded, message).about(named.object.clone()))
+    })
 }
 
 /// What is rendered and live holds the change, as far as it can be read.

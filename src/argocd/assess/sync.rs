@@ -1,5 +1,6 @@
 //! Does something run, and is what was compared in the cluster?
 
+use super::settled::refused_object;
 use super::{Contained, asking, blocked, failed, progressing, with_words};
 use crate::argocd::application::{OperationState, ResourceStatus};
 use crate::argocd::expectation::{DriftRule, ExpectedEffect, SyncRule};
@@ -110,6 +111,10 @@ fn after_success(moment: &Moment<'_>, state: &OperationState) -> Result<(), Read
     }
     if is_prune_only(&differing) {
         return Err(prune_needed(&differing));
+    }
+    // It differs because another Application puts its own there.
+    if let Some(reason) = refused_object(moment) {
+        return Err(Readiness::Progressing(reason.wanting(Want::Comparison)));
     }
     let message = format!("after a finished sync it is OutOfSync{}", listed(&differing));
     let reason = Reason::new(Kind::Drift, message).wanting(Want::Comparison);

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::effect::{CommitEffect, Renders};
+use super::overrides::{Stated, stated, stated_in_files};
 use super::revisions::{GitRevisions, Relations};
 use super::{Deployer, WaitRequest, trouble};
 use crate::argocd::{
     Application, ApplicationRef, ArgoCd, Containment, Expectation, ExpectedChange, ExpectedEffect,
-    Facts, Moment, ObjectRef, clean_path,
+    Facts, Moment, ObjectRef, Source, clean_path,
 };
 use crate::error::{Error, codes};
 use crate::git::ObjectId;
@@ -48,6 +49,8 @@ pub(super) struct Setting<'a> {
 /// One Application that is waited for.
 pub(super) struct Target<'a> {
     pub(super) app: ApplicationRef,
+    /// Its namespace and name, as it states them itself.
+    pub(super) identity: String,
     pub(super) expected: Expectation,
     pub(super) revisions: GitRevisions<'a>,
     /// What the user should know before.
@@ -79,9 +82,17 @@ impl<'a> Setting<'a> {
     pub(super) fn deployers(&self) -> Result<Vec<Deployer>, Error> {
         let deployers = self.listed()?.into_iter().map(|found| Deployer {
             application: reference(&found).to_string(),
-            overrides: overrides(&found).flatten().map(str::to_owned).collect(),
+            overrides: self.kustomize_fields(&found),
         });
         Ok(deployers.collect())
+    }
+
+    /// The fields of `kustomize` that an Application states itself for the overlays named.
+    fn kustomize_fields(&self, app: &Application) -> Vec<String> {
+        let expected = |path: &String| self.expectation(Some(path.clone()), Containment::Required);
+        let sources = self.overlays.iter().flat_map(|path| relevant(app, &expected(path)));
+        let stated = sources.flat_map(stated).filter(Stated::is_kustomize);
+        stated.map(|stated| stated.field.to_owned()).collect()
     }
 
     fn find_by_overlay(&self) -> Result<Vec<Target<'a>>, Error> {
@@ -129,22 +140,12 @@ impl<'a> Setting<'a> {
 
     fn deploys(&self, app: &Application, path: &str) -> bool {
         let expected = self.expectation(Some(path.to_owned()), Containment::Required);
-        !self.relevant(app, &expected).is_empty()
-    }
-
-    /// The relevant sources as path, repository and target revision.
-    fn relevant(&self, app: &Application, expected: &Expectation) -> Vec<(String, String, String)> {
-        let facts = Facts::default();
-        let sources = Moment { app, expected, facts: &facts }.relevant_sources();
-        let texts = sources.into_iter().map(|(_, source)| {
-            (clean_path(&source.path), source.repo_url.clone(), source.target_revision.clone())
-        });
-        texts.collect()
+        !relevant(app, &expected).is_empty()
     }
 
     /// Whether `app` deploys anything of this repository.
     pub(super) fn deploys_repository(&self, app: &Application) -> bool {
-        !self.relevant(app, &self.expectation(None, Containment::Required)).is_empty()
+        !relevant(app, &self.expectation(None, Containment::Required)).is_empty()
     }
 
     /// The wait for one Application.
@@ -161,22 +162,43 @@ impl<'a> Setting<'a> {
             Role::Foreign => Containment::NotAsked,
         };
         let mut expected = self.expectation(path, containment);
-        let sources = self.relevant(found, &expected);
-        let directories: BTreeSet<&String> = sources.iter().map(|(path, _, _)| path).collect();
+        let sources = relevant(found, &expected);
+        let directories: BTreeSet<String> =
+            sources.iter().map(|source| clean_path(&source.path)).collect();
         let (effect, overlays, hooks) = self.effect(&directories);
         expected.effect = effect;
-        let (_, repository, branch) = sources.into_iter().next().unwrap_or_default();
+        let mut warnings = self.overrides(found, &sources);
+        let first = sources.first().map(|source| (&*source.repo_url, &*source.target_revision));
+        let (repository, branch) = first.unwrap_or_default();
         let revisions = GitRevisions {
             renders: self.renders,
             commit: self.commit,
-            remote: self.remote_of(&repository),
-            branch,
+            remote: self.remote_of(repository),
+            branch: branch.to_owned(),
             overlays,
             relations: Arc::clone(&self.relations),
         };
-        let mut warnings = warnings(found, &expected);
+        warnings.extend(ignored(found, &expected));
         warnings.extend(only_hooks(&expected.effect, &hooks));
-        Target { app, expected, revisions, warnings }
+        Target { app, identity: identity(found), expected, revisions, warnings }
+    }
+
+    /// What wins over the overlay, each with where it is stated.
+    fn overrides(&self, found: &Application, sources: &[&Source]) -> Vec<String> {
+        let mut told = Vec::new();
+        for source in sources {
+            let all: Vec<String> = stated(source).iter().map(ToString::to_string).collect();
+            if !all.is_empty() {
+                let all = all.join(" and ");
+                told.push(format!("the Application itself states {all}, which wins over git"));
+            }
+            let Ok(files) = self.renders.repository.files_of(self.commit) else { continue };
+            let stated = stated_in_files(&files, &clean_path(&source.path), found);
+            told.extend(stated.into_iter().map(|(file, fields)| {
+                format!("{file} states {fields}, which Argo CD puts over the kustomization")
+            }));
+        }
+        told
     }
 
     fn expectation(&self, path: Option<String>, containment: Containment) -> Expectation {
@@ -199,7 +221,7 @@ impl<'a> Setting<'a> {
     /// What the commit changes in all of `directories` together, and in each; and the hooks that it changes.
     fn effect(
         &self,
-        directories: &BTreeSet<&String>,
+        directories: &BTreeSet<String>,
     ) -> (ExpectedEffect, EachOverlay, Vec<ObjectRef>) {
         let (mut all, mut each, mut hooks) = (Vec::new(), Vec::new(), Vec::new());
         let mut unknown = None;
@@ -209,7 +231,7 @@ impl<'a> Setting<'a> {
             match changed.effect {
                 ExpectedEffect::Known(changes) => {
                     all.extend(changes.clone());
-                    each.push(((*directory).clone(), changes));
+                    each.push((directory.clone(), changes));
                 }
                 ExpectedEffect::Unknown { message } => unknown = Some(message),
             }
@@ -235,6 +257,22 @@ impl<'a> Setting<'a> {
     }
 }
 
+/// The sources that deploy what is expected.
+fn relevant<'f>(app: &'f Application, expected: &Expectation) -> Vec<&'f Source> {
+    let facts = Facts::default();
+    let relevant = Moment { app, expected, facts: &facts }.relevant_sources();
+    let all = match &app.spec.source_hydrator {
+        Some(hydrator) => vec![&hydrator.dry_source],
+        None => app.sources(),
+    };
+    relevant.into_iter().filter_map(|(at, _)| all.get(at).copied()).collect()
+}
+
+/// The namespace and name of an Application: one may be named without the namespace, and be the child of another.
+pub(super) fn identity(found: &Application) -> String {
+    format!("{}/{}", found.metadata.namespace, found.metadata.name)
+}
+
 /// An Application that was listed.
 fn reference(found: &Application) -> ApplicationRef {
     let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -243,31 +281,6 @@ fn reference(found: &Application) -> ApplicationRef {
         namespace: named(&found.metadata.namespace),
         project: named(&found.spec.project),
     }
-}
-
-/// What wins over git, or is left out of the comparison.
-fn warnings(found: &Application, expected: &Expectation) -> Vec<String> {
-    let told = overrides(found).map(|keys| {
-        let keys = keys.join(", kustomize.");
-        format!("the Application itself states kustomize.{keys}, which wins over git")
-    });
-    told.chain(ignored(found, expected)).collect()
-}
-
-/// The fields of `kustomize` that each source states itself, of those that state any.
-fn overrides(found: &Application) -> impl Iterator<Item = Vec<&str>> {
-    found.sources().into_iter().filter_map(|source| {
-        let kustomize = source.rest.get("kustomize")?.as_object()?;
-        let is_set = |key: &&String| {
-            let winning =
-                ["images", "replicas", "patches", "namePrefix", "nameSuffix", "namespace"];
-            let value = &kustomize[key.as_str()];
-            let is_empty = value.as_array().is_some_and(Vec::is_empty) || value.is_null();
-            winning.contains(&key.as_str()) && !is_empty
-        };
-        let keys: Vec<&str> = kustomize.keys().filter(is_set).map(String::as_str).collect();
-        (!keys.is_empty()).then_some(keys)
-    })
 }
 
 /// Hooks are left out of the comparison, so that a commit that changes nothing else begins no sync.

@@ -9,7 +9,7 @@ use std::thread::{available_parallelism, scope};
 use std::time::Duration;
 
 use super::board::Board;
-use super::targets::{Role, Setting, Target};
+use super::targets::{Role, Setting, Target, identity};
 use crate::argocd::{
     Application, ApplicationRef, ArgoCd, Clock, Drive, Effect, ObjectRef, Outcome, Readiness,
     Relation, Transition, Trouble, Wait, drive,
@@ -126,7 +126,7 @@ impl<'a> Watching<'a> {
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let (mut round, mut all) = (targets, Vec::new());
         while !round.is_empty() {
-            seen.extend(round.iter().map(|target| target.app.name.clone()));
+            seen.extend(round.iter().map(|target| target.identity.clone()));
             let changes = round.iter().flat_map(|target| target.expected.effect.changes());
             let touched: Vec<ObjectRef> = changes.map(|change| change.object.clone()).collect();
             let mut ended = self.round(round);
@@ -225,12 +225,12 @@ impl<'a> Watching<'a> {
         for parent in ended.iter_mut().filter(|ended| ended.outcome.readiness == Readiness::Ready) {
             let Some(app) = parent.outcome.app.clone() else { continue };
             for child in children(&app) {
-                if !seen.insert(child.name.clone()) {
+                let found = self.setting.argocd.application(&child);
+                if found.as_ref().is_ok_and(|found| !seen.insert(identity(found))) {
                     continue;
                 }
-                let target =
-                    self.setting.argocd.application(&child).map_err(|error| error.to_string());
-                match target.and_then(|found| self.child(&child, &found, touched)) {
+                let found = found.map_err(|error| error.to_string());
+                match found.and_then(|found| self.child(&child, &found, touched)) {
                     Ok(target) => next.push(target),
                     Err(why) => {
                         parent.warnings.push(format!("the child {child} was not followed: {why}"))

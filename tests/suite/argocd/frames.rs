@@ -1,194 +1,15 @@
-//! The published frames, one case after the other, read through the REST adapter on a virtual clock. What is expected is
-//! each case's own text.
+//! The published frames, one case after the other. What is expected is each case's own text.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use overlay::argocd::{
-    ApplicationRef, Clock, DriftRule, Drive, Expectation, ExpectedChange, ExpectedEffect,
-    ExpectedField, HealthScope, HydratedQuery, ObjectRef, Outcome, Presence, Readiness,
-    RefreshRule, Relation, Revisions, Wait, drive,
+    ApplicationRef, DriftRule, Drive, Expectation, HealthScope, RefreshRule, Relation, Wait, drive,
 };
-use overlay::error::Error;
-use overlay::kustomize::FieldPath;
 use serde_json::{Value, json};
 
+use super::case::*;
 use super::server::{FakeArgo, Script, frame};
-
-const OLD: &str = "0101010101010101010101010101010101010101";
-const NEW: &str = "0202020202020202020202020202020202020202";
-const LATER: &str = "0303030303030303030303030303030303030303";
-const NAMES: [(&str, &str); 3] = [("@OLD@", OLD), ("@NEW@", NEW), ("@LATER@", LATER)];
-const REPOSITORY: &str = "git@git.test:ops/deploy.git";
-
-/// A clock that only sleeping moves.
-#[derive(Default)]
-pub(crate) struct Virtual(Mutex<Duration>);
-
-impl Clock for Virtual {
-    fn now(&self) -> Duration {
-        *self.0.lock().unwrap()
-    }
-
-    fn sleep(&self, time: Duration) {
-        *self.0.lock().unwrap() += time;
-    }
-}
-
-/// The history of the cases: OLD, NEW, LATER; or what else LATER is.
-struct History {
-    later: Relation,
-}
-
-impl Revisions for History {
-    fn relate(&self, revision: &str) -> Relation {
-        match revision {
-            NEW => Relation::Equal,
-            LATER => self.later.clone(),
-            _ => Relation::Unrelated,
-        }
-    }
-
-    fn is_delivered(&self) -> Option<bool> {
-        Some(true)
-    }
-
-    fn relate_hydrated(&self, query: &HydratedQuery) -> Relation {
-        assert_eq!((&*query.branch, &*query.path), ("env/prod", "overlays/prod"));
-        match query.revision == query.hydrated {
-            true => Relation::Descendant,
-            false => Relation::Unrelated,
-        }
-    }
-}
-
-/// One run.
-struct Case {
-    frames: Vec<Value>,
-    on_read: bool,
-    timeout: u64,
-    later: Relation,
-    /// What is served beside the Application, by the last part of its path.
-    serving: Vec<(&'static str, Value)>,
-    /// The rules, and what the commit changes.
-    expected: Expectation,
-}
-
-/// What became of it.
-struct Ended {
-    outcome: Outcome,
-    code: String,
-    message: String,
-    exit: u8,
-    seconds: u64,
-    refreshes: usize,
-}
-
-impl Case {
-    fn of(frames: &[&str]) -> Self {
-        let frames = frames.iter().map(|name| frame(name, &NAMES)).collect();
-        let mut expected = Expectation::of_commit(NEW, REPOSITORY);
-        expected.path = Some("overlays/prod".to_owned());
-        expected.effect = ExpectedEffect::Known(Vec::new());
-        let (serving, later) = (Vec::new(), Relation::Descendant);
-        Self { frames, on_read: false, timeout: 600, later, serving, expected }
-    }
-
-    /// The frame, compared again each minute from 10:02:30 on.
-    fn compared_again(name: &str) -> Self {
-        let mut case = Self::of(&[name; 6]);
-        for (minute, frame) in case.frames.iter_mut().enumerate() {
-            frame["status"]["reconciledAt"] = json!(format!("2024-05-01T10:0{}:30Z", minute + 2));
-        }
-        case
-    }
-
-    /// With `frame` before all others.
-    fn after(mut self, frame: Value) -> Self {
-        self.frames.insert(0, frame);
-        self
-    }
-
-    fn serving(mut self, what: &'static str, answer: Value) -> Self {
-        self.serving.push((what, answer));
-        self
-    }
-
-    /// The commit changes the replicas of a Deployment, or the instances of a database, to 3.
-    fn changing(mut self, group: &str, kind: &str, name: &str, field: &str) -> Self {
-        let object = ObjectRef {
-            group: group.to_owned(),
-            kind: kind.to_owned(),
-            name: name.to_owned(),
-            namespace: String::new(),
-        };
-        let path = FieldPath::of_keys(&["spec", field]);
-        let field = ExpectedField { path, value: Some(json!(3)) };
-        let presence = Presence::Present(vec![field]);
-        self.expected.effect = ExpectedEffect::Known(vec![ExpectedChange { object, presence }]);
-        self
-    }
-
-    fn expecting(mut self, change: impl Fn(&mut Expectation)) -> Self {
-        change(&mut self.expected);
-        self
-    }
-
-    fn timeout(self, timeout: u64) -> Self {
-        Self { timeout, ..self }
-    }
-
-    fn later(self, later: Relation) -> Self {
-        Self { later, ..self }
-    }
-
-    /// With another value at `pointer` of every frame.
-    fn with(mut self, pointer: &str, value: &Value) -> Self {
-        for frame in &mut self.frames {
-            let (parent, key) = pointer.rsplit_once('/').unwrap();
-            frame.pointer_mut(parent).unwrap()[key] = value.clone();
-        }
-        self
-    }
-
-    fn run(self) -> Ended {
-        let script = Script::new(self.frames);
-        let script = if self.on_read { script.on_read() } else { script };
-        let serve = |script: Script, (what, answer)| script.serving(what, answer);
-        let script = self.serving.into_iter().fold(script, serve);
-        let server = FakeArgo::start(vec![("prod", script)]);
-        let mut expected = self.expected;
-        expected.timeout = Duration::from_secs(self.timeout);
-        let history = History { later: self.later };
-        let app = ApplicationRef::parse("prod");
-        let drives = vec![Drive { app, wait: Wait::new(expected), revisions: &history }];
-        let clock = Virtual::default();
-        let outcome = drive(drives, &server.rest(), &clock, &|_, _| {}).remove(0);
-        let error = Error::from_wait("prod", &outcome);
-        Ended {
-            code: error.as_ref().map_or("", |error| error.code().name()).to_owned(),
-            exit: error.as_ref().map_or(0, |error| error.exit().status()),
-            message: error.map_or_else(String::new, |error| error.to_string()),
-            seconds: clock.now().as_secs(),
-            refreshes: server.count("refresh="),
-            outcome,
-        }
-    }
-}
-
-impl Ended {
-    fn expect_success(&self) {
-        assert_eq!(self.outcome.readiness, Readiness::Ready, "{}", self.message);
-    }
-
-    fn expect(&self, code: &str, exit: u8, words: &[&str]) {
-        assert_eq!((&*self.code, self.exit), (code, exit), "{}", self.message);
-        for word in words {
-            assert!(self.message.contains(word), "{word}: {}", self.message);
-        }
-    }
-}
 
 #[test]
 fn c90_healthy_but_out_of_sync_is_not_done() {
@@ -344,25 +165,6 @@ fn an_application_that_goes_away_ends_the_wait() {
     ended.expect("application-gone", 5, &["being deleted"]);
 }
 
-fn tree(kind: &str, name: &str, health: &str) -> Value {
-    let health = json!({"status": health, "message": "it says so"});
-    json!({"nodes": [{"kind": kind, "name": name, "health": health}]})
-}
-
-fn managed(group: &str, kind: &str, name: &str, state: &Value) -> Value {
-    let state = state.to_string();
-    json!({"items": [{"group": group, "kind": kind, "name": name, "namespace": "shop",
-        "targetState": state, "liveState": state}]})
-}
-
-fn web(case: Case) -> Case {
-    let state = json!({"spec": {"replicas": 3}});
-    case.changing("apps", "Deployment", "web", "replicas")
-        .serving("managed-resources", managed("apps", "Deployment", "web", &state))
-}
-
-const DEGRADED: &str = "/status/health/status";
-
 #[test]
 fn s56_what_was_degraded_before_is_told_from_what_the_commit_broke() {
     let before = || Case::of(&["c91-1"]).with(DEGRADED, &json!("Degraded")).frames.remove(0);
@@ -470,7 +272,7 @@ fn the_number_of_calls_is_bounded() {
     let server = FakeArgo::start(vec![("prod", Script::new(vec![frame("c91-1", &NAMES)]))]);
     let mut expected = Expectation::of_commit(NEW, REPOSITORY);
     expected.timeout = Duration::from_secs(900);
-    let history = History { later: Relation::Descendant };
+    let history = History { later: Relation::Descendant, is_delivered: true };
     let app = ApplicationRef::parse("prod");
     let drives = vec![Drive { app, wait: Wait::new(expected), revisions: &history }];
     drive(drives, &server.rest(), &Virtual::default(), &|_, _| {});

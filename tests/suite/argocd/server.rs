@@ -114,6 +114,9 @@ fn answer(apps: &Mutex<BTreeMap<String, (Script, usize)>>, asked: &Asked) -> Ans
             Piece::Pause(Duration::from_millis(500)),
         ]);
     }
+    if path.starts_with("/api/v1/applicationsets/") {
+        return success(&json!({"spec": {"strategy": {"type": "RollingSync"}}}));
+    }
     let Some(path) = path.strip_prefix("/api/v1/applications") else {
         return error(404, 5, "not found");
     };
@@ -124,6 +127,11 @@ fn answer(apps: &Mutex<BTreeMap<String, (Script, usize)>>, asked: &Asked) -> Ans
         let items: Vec<Value> =
             apps.values().map(|(script, at)| script.frames[*at].clone()).collect();
         return success(&json!({"metadata": {"resourceVersion": "1"}, "items": items}));
+    }
+    match name {
+        "absent" => return error(404, 5, "applications.argoproj.io \"absent\" not found"),
+        "down" => return error(503, 14, "connection error: desc = \"transport: refused\""),
+        _ => {}
     }
     let Some((script, at)) = apps.get_mut(name) else {
         return error(403, 7, "permission denied");

@@ -1,5 +1,6 @@
 //! The Application object as the API stores it; `application_json` is how it is handed out.
 
+use super::hydrator::HydratorStatus;
 use super::objects::{Health, Object};
 use super::time::Millis;
 
@@ -7,6 +8,8 @@ use super::time::Millis;
 pub(super) const REPOSITORY: &str = "https://git.test/ops/deploy.git";
 /// The branch that the application follows.
 pub(super) const BRANCH: &str = "main";
+/// The branch that the hydrator writes.
+pub(super) const HYDRATED_BRANCH: &str = "env/prod";
 /// The overlay of the change.
 pub(super) const OVERLAY: &str = "overlays/prod";
 /// The name of the application.
@@ -107,6 +110,7 @@ pub(super) struct Status {
     pub(super) conditions: Vec<Condition>,
     pub(super) resources: Vec<ResourceStatus>,
     pub(super) operation: Option<OperationState>,
+    pub(super) hydrator: HydratorStatus,
     /// Revision and time of each full, successful sync.
     pub(super) history: Vec<(String, Millis)>,
 }
@@ -119,6 +123,8 @@ pub(super) struct Application {
     /// `normal` or `hard`, and since when it is asked for.
     pub(super) refresh: Option<(&'static str, Millis)>,
     pub(super) refresh_stamp: Option<u64>,
+    /// A hydration is asked for, since when.
+    pub(super) hydrate: Option<Millis>,
     /// `skip-reconcile`, and since when.
     pub(super) skip: Option<Millis>,
     pub(super) deleted: Option<Millis>,

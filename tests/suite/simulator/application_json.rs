@@ -1,6 +1,7 @@
 //! The Application's JSON as Argo CD's API serialises it.
 
 use super::application::*;
+use super::hydrator::{HydrationPhase, HydratorStatus};
 use super::objects::{Object, kind, name};
 use super::settings::{Automated, GeneratePaths, Settings, Sources, Version};
 use super::time::{Millis, rfc3339};
@@ -51,6 +52,7 @@ impl Application {
         };
         put("refresh", self.refresh.map(|(how, _)| how.to_owned()));
         put("refresh-timestamp", self.refresh_stamp.map(|stamp| stamp.to_string()));
+        put("hydrate", self.hydrate.map(|_| "normal".to_owned()));
         put("skip-reconcile", self.skip.map(|_| "true".to_owned()));
         let paths = match settings.generate_paths {
             GeneratePaths::Absent => None,
@@ -64,7 +66,10 @@ impl Application {
 
 fn spec_json(spec: Spec, settings: &Settings) -> Value {
     let mut out = json!({"project": "default", "destination": destination_json(spec)});
-    put_sources(&mut out, spec, settings);
+    match settings.hydrator {
+        true => out["sourceHydrator"] = hydrator_json(spec),
+        false => put_sources(&mut out, spec, settings),
+    }
     if settings.ignored_difference {
         out["ignoreDifferences"] = ignored_json();
     }
@@ -92,11 +97,25 @@ fn destination_json(spec: Spec) -> Value {
     json!({"server": "https://kubernetes.default.svc", "namespace": NAMESPACES[spec.destination]})
 }
 
+/// `spec.sourceHydrator`.
+fn hydrator_json(spec: Spec) -> Value {
+    let path = if spec.prod { OVERLAY } else { "overlays/staging" };
+    json!({
+        "drySource": {"repoURL": REPOSITORY, "path": path, "targetRevision": BRANCH},
+        "syncSource": {"targetBranch": HYDRATED_BRANCH, "path": OVERLAY},
+    })
+}
+
 /// `source`, or `sources` with the chart and the values beside it.
 fn put_sources(out: &mut Value, spec: Spec, settings: &Settings) {
     let path = if spec.prod { OVERLAY } else { "overlays/staging" };
     let target = settings.pinned.as_deref().unwrap_or(BRANCH);
     let ours = json!({"repoURL": REPOSITORY, "path": path, "targetRevision": target});
+    if settings.hydrator {
+        out["source"] =
+            json!({"repoURL": REPOSITORY, "path": OVERLAY, "targetRevision": HYDRATED_BRANCH});
+        return;
+    }
     match settings.sources {
         Sources::Single => out["source"] = ours,
         Sources::Several => {
@@ -220,6 +239,37 @@ impl SyncResult {
     }
 }
 
+impl HydratorStatus {
+    fn json(&self) -> Value {
+        let mut out = json!({});
+        if let Some(current) = &self.current {
+            let phase = match current.phase {
+                HydrationPhase::Hydrating => "Hydrating",
+                HydrationPhase::Hydrated => "Hydrated",
+                HydrationPhase::Failed => "Failed",
+            };
+            let home = Spec { prod: true, destination: 0 };
+            let mut operation = json!({"phase": phase, "message": current.message,
+                "startedAt": rfc3339(current.started), "sourceHydrator": hydrator_json(home)});
+            let texts = [("drySHA", &current.dry), ("hydratedSHA", &current.hydrated)];
+            for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+                operation[key] = json!(text);
+            }
+            if let Some(at) = current.finished {
+                operation["finishedAt"] = json!(rfc3339(at));
+            }
+            out["currentOperation"] = operation;
+        }
+        if let Some((dry, hydrated)) = &self.successful {
+            out["lastSuccessfulOperation"] = json!({"drySHA": dry, "hydratedSHA": hydrated});
+        }
+        if !self.compared.is_empty() {
+            out["lastComparedDryRevision"] = json!(self.compared);
+        }
+        out
+    }
+}
+
 impl Status {
     fn json(&self, settings: &Settings) -> Value {
         let mut out = json!({
@@ -244,6 +294,9 @@ impl Status {
         out["resources"] = Value::Array(resources.collect());
         if let Some(state) = &self.operation {
             out["operationState"] = state.json(self.compared_to, settings);
+        }
+        if settings.hydrator {
+            out["sourceHydrator"] = self.hydrator.json();
         }
         out["history"] = self.history_json(settings);
         out

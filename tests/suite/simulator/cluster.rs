@@ -1,7 +1,7 @@
 //! The live objects of two namespaces, their rollouts, and the late picture the controller has of them.
 
 use super::git::CommitId;
-use super::objects::{DB, OBJECTS, Object, Phase, REPORT, rolls_out};
+use super::objects::{CONFIG, DB, OBJECTS, Object, Phase, REPORT, rolls_out};
 use super::time::{MINUTE, Millis, SECOND};
 use super::world::{Event, World};
 
@@ -15,9 +15,12 @@ pub(super) struct Live {
     pub(super) generation: u64,
     /// The commit whose render was applied last.
     pub(super) applied: Option<CommitId>,
+    /// Another application put it there last, and says so on it.
+    pub(super) foreign: bool,
 }
 
-const NOTHING: Live = Live { value: None, phase: Phase::Settled, generation: 0, applied: None };
+const NOTHING: Live =
+    Live { value: None, phase: Phase::Settled, generation: 0, applied: None, foreign: false };
 
 /// The objects of each namespace.
 pub(super) type Namespaces = [[Live; OBJECTS]; 2];
@@ -55,6 +58,11 @@ impl World {
         if from.is_some() || live.value != value {
             live.applied = from;
         }
+        if from.is_some() && std::mem::take(&mut live.foreign) {
+            self.later_cached(namespace, object);
+        }
+        self.later_other(namespace, object, from);
+        let live = &mut self.cluster.live[namespace][object];
         if live.value == value {
             return;
         }
@@ -71,6 +79,22 @@ impl World {
             self.later_progress(namespace, object, Progress::Observed, wait);
         }
         self.later_cached(namespace, object);
+    }
+
+    /// Where another application has the object too, it puts its own state there after ours.
+    fn later_other(&mut self, namespace: usize, object: Object, from: Option<CommitId>) {
+        if self.settings.shared && (namespace, object) == (0, CONFIG) && from.is_some() {
+            let wait = self.rng.between(5 * SECOND, 4 * MINUTE);
+            self.after(wait, Event::OtherApplies);
+        }
+    }
+
+    /// The other application's state of the shared object, which is that of before the change.
+    pub(super) fn other_applies(&mut self) {
+        let old = self.git.at(self.truth.before).values[CONFIG];
+        self.set_live(0, CONFIG, old, None);
+        self.cluster.live[0][CONFIG].foreign = true;
+        self.later_cached(0, CONFIG);
     }
 
     fn later_progress(&mut self, namespace: usize, object: Object, step: Progress, wait: Millis) {

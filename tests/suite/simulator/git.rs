@@ -33,9 +33,18 @@ pub(super) struct Commit {
     pub(super) post_sync: Option<Hook>,
 }
 
-/// The remote repository with one branch, `main`.
+/// A commit of the branch that the hydrator writes.
+struct HydratedCommit {
+    sha: String,
+    /// What was rendered.
+    dry: CommitId,
+    at: Millis,
+}
+
+/// The remote repository with one branch, `main`, and one of what was rendered from it where there is a hydrator.
 pub(super) struct Git {
     commits: Vec<Commit>,
+    hydrated: Vec<HydratedCommit>,
     /// Every place `main` was at, oldest first; `None`: deleted.
     tips: Vec<(Millis, Option<CommitId>)>,
 }
@@ -43,7 +52,7 @@ pub(super) struct Git {
 impl Git {
     /// A repository with one commit.
     pub(super) fn new(values: Values, rng: &mut Rng) -> Self {
-        let mut git = Git { commits: Vec::new(), tips: Vec::new() };
+        let mut git = Git { commits: Vec::new(), hydrated: Vec::new(), tips: Vec::new() };
         let root = git.commit(None, values, rng);
         git.tips.push((0, Some(root)));
         git
@@ -80,6 +89,40 @@ impl Git {
 
     pub(super) fn find(&self, sha: &str) -> Option<CommitId> {
         self.commits.iter().position(|commit| commit.sha == sha)
+    }
+
+    /// Renders `dry` onto the branch of what is rendered, unless that says the same; the newest commit there.
+    pub(super) fn hydrate(&mut self, dry: CommitId, at: Millis, rng: &mut Rng) -> String {
+        let is_same = self.hydrated.last().is_some_and(|last| {
+            let (old, new) = (&self.commits[last.dry], &self.commits[dry]);
+            (old.values, old.pre_sync, old.post_sync) == (new.values, new.pre_sync, new.post_sync)
+        });
+        if !is_same {
+            self.hydrated.push(HydratedCommit { sha: rng.hex40(), dry, at });
+        }
+        self.hydrated.last().map(|last| last.sha.clone()).unwrap_or_default()
+    }
+
+    /// Where the branch of what is rendered was at `at`: the commit that its newest one was rendered from.
+    pub(super) fn hydrated_at(&self, at: Millis) -> Option<CommitId> {
+        self.hydrated.iter().rev().find(|hydrated| hydrated.at <= at).map(|hydrated| hydrated.dry)
+    }
+
+    /// The place of a commit on the branch of what is rendered, and what it was rendered from.
+    pub(super) fn find_hydrated(&self, sha: &str) -> Option<(usize, CommitId)> {
+        let at = self.hydrated.iter().position(|hydrated| hydrated.sha == sha)?;
+        Some((at, self.hydrated[at].dry))
+    }
+
+    /// What a revision says: itself, or what it was rendered from.
+    pub(super) fn origin(&self, sha: &str) -> Option<CommitId> {
+        self.find(sha).or_else(|| self.find_hydrated(sha).map(|(_, dry)| dry))
+    }
+
+    /// The revision by which a commit is compared and synced: what it was rendered to, where it was.
+    pub(super) fn name(&self, id: CommitId) -> String {
+        let rendered = self.hydrated.iter().rev().find(|hydrated| hydrated.dry == id);
+        rendered.map_or_else(|| self.commits[id].sha.clone(), |hydrated| hydrated.sha.clone())
     }
 
     /// Moves `main`, by whatever kind of push.

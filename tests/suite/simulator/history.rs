@@ -2,6 +2,7 @@
 
 use super::application::{OperationPhase, OperationState, Spec, SyncResult};
 use super::git::{Commit, CommitId, Git, Hook};
+use super::hydrator::{Hydration, HydrationPhase, HydratorStatus};
 use super::objects::{CONFIG, DB, LEGACY, Object, REPORT, Values, WEB};
 use super::operation::manual;
 use super::people::{Act, new_application};
@@ -187,6 +188,9 @@ fn deploy_first(world: &mut World) {
     let home = Spec { prod: true, destination: 0 };
     let values = world.git.at(0).values;
     let mut app = new_application(home, 1000);
+    if world.settings.hydrator {
+        app.status.hydrator = first_hydration(world);
+    }
     app.status.operation = Some(first_operation(world));
     world.app = Some(app);
     for (object, value) in values.into_iter().enumerate() {
@@ -199,9 +203,27 @@ fn deploy_first(world: &mut World) {
     world.request_refresh(2);
 }
 
+fn first_hydration(world: &mut World) -> HydratorStatus {
+    let sha = world.git.hydrate(0, 0, &mut world.rng);
+    let dry = world.git.at(0).sha.clone();
+    let told = world.settings.version >= Version::V3_5;
+    HydratorStatus {
+        current: Some(Hydration {
+            phase: HydrationPhase::Hydrated,
+            dry: dry.clone(),
+            hydrated: sha.clone(),
+            message: "",
+            started: 0,
+            finished: Some(SECOND),
+        }),
+        successful: Some((dry.clone(), sha)),
+        compared: if told { dry } else { String::new() },
+    }
+}
+
 /// The operation that deployed it: sometimes a partial one, which a merge patch hands on.
 fn first_operation(world: &mut World) -> OperationState {
-    let revision = world.git.at(0).sha.clone();
+    let revision = world.git.name(0);
     let mut operation = manual(&revision);
     if world.rng.chance(30) {
         operation.resources = vec![CONFIG];

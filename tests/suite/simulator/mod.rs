@@ -1,8 +1,8 @@
 //! A simulator of Argo CD's two loops, and the judge of `overlay wait` by it.
 //!
 //! It is written from what is known of the controller, and knows nothing of how our wait decides.
-//! `application` is the object, `refresh` and `operation` the two loops that write it (with `automation` and
-//! `repo_server` beside them), `cluster`, `objects` and `git` what they read, `people` and `plot` everybody else, `truth` what is so whatever is shown.
+//! `application` is the object, `refresh` and `operation` the two loops that write it (with `automation`, `hydrator`
+//! and `repo_server` beside them), `cluster`, `objects` and `git` what they read, `people` and `plot` everybody else, `truth` what is so whatever is shown.
 //! `history` puts one together, from a seed or as it is told; `server` is what a client can ask;
 //! `ours` plays `overlay wait` against it, `peers` the waits of others. The tests are in `histories`,
 //! `stories`, `teeth` and `schema`.
@@ -14,6 +14,7 @@ mod cluster;
 mod git;
 mod histories;
 mod history;
+mod hydrator;
 mod objects;
 mod operation;
 mod ours;

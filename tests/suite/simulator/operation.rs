@@ -124,14 +124,14 @@ impl World {
 
     /// Resolves the revision and renders, and stores both as the sync result.
     fn load_target(&mut self, run: &mut Run) -> Result<(), String> {
-        let commit = match self.git.find(&run.operation.revision) {
+        let commit = match self.git.origin(&run.operation.revision) {
             Some(commit) => commit,
-            None => self.list_remote().ok_or("unable to resolve 'main' to a commit SHA")?,
+            None => self.list_synced(true).ok_or("unable to resolve 'main' to a commit SHA")?,
         };
-        let compared = self.app.as_ref().and_then(|a| self.git.find(&a.status.revision));
+        let compared = self.app.as_ref().and_then(|a| self.git.origin(&a.status.revision));
         let values = self.manifests(commit, run.prod, false, compared)?;
         (run.commit, run.values) = (Some(commit), Some(values));
-        let revision = self.git.at(commit).sha.clone();
+        let revision = self.git.name(commit);
         if run.operation.resources.is_empty() {
             self.truth.began(commit);
         }

@@ -1,6 +1,6 @@
 //! `overlay wait` in a simulated world: its state machine, stepped by virtual time.
 
-use super::application::{NAMESPACES, OVERLAY};
+use super::application::{HYDRATED_BRANCH, NAMESPACES, OVERLAY};
 use super::history::{Call, History};
 use super::objects::{CONFIG, DB, LEGACY, Object, field_text, health, kind, name};
 use super::server::Server;
@@ -8,8 +8,8 @@ use super::settings::Window;
 use super::time::{HOUR, MINUTE, Millis};
 use overlay::argocd::{
     Action, Application, Effect, Expectation, ExpectedChange, ExpectedEffect, ExpectedField,
-    HealthScope, Input, ManagedResource, ObjectRef, Outcome, Presence, Readiness, RefreshRule,
-    Relation, SyncRule, SyncWindow, SyncWindows, TreeNode, Trouble, Wait, predicate,
+    HealthScope, HydratedQuery, Input, ManagedResource, ObjectRef, Outcome, Presence, Readiness,
+    RefreshRule, Relation, SyncRule, SyncWindow, SyncWindows, TreeNode, Trouble, Wait, predicate,
 };
 use overlay::kustomize::{FieldPath, Step};
 use serde_json::Value;
@@ -131,8 +131,8 @@ impl Caller {
                 Input::Relations(revisions.into_iter().map(one).collect())
             }
             Action::RelateHydrated(query) => {
-                let message = "not hydrated".to_owned();
-                Input::Hydrated(query, Relation::Unknown { message })
+                let relation = relate_hydrated(server, &query);
+                Input::Hydrated(query, relation)
             }
             Action::AskDelivery => {
                 let head = server.remote_head();
@@ -184,6 +184,23 @@ fn relate(server: &Server, revision: &str) -> Relation {
         (false, false) => Relation::Unrelated,
         (false, true) if world.git.holds(change, touched, commit) => Relation::Descendant,
         (false, true) => Relation::Superseded { by: revision.to_owned() },
+    }
+}
+
+/// How a rendered commit stands to the change: it stands on the one that is known to come from it, or says itself
+/// what it was rendered from.
+fn relate_hydrated(server: &Server, query: &HydratedQuery) -> Relation {
+    assert_eq!((&*query.branch, &*query.path), (HYDRATED_BRANCH, OVERLAY));
+    let git = &server.world.git;
+    let Some((at, dry)) = git.find_hydrated(&query.revision) else {
+        return Relation::Unknown { message: "no such commit".to_owned() };
+    };
+    match git.find_hydrated(&query.hydrated) {
+        Some((known, _)) if known <= at => Relation::Descendant,
+        _ => match relate(server, &git.at(dry).sha) {
+            Relation::Equal => Relation::Descendant,
+            other => other,
+        },
     }
 }
 

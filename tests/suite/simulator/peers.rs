@@ -189,7 +189,7 @@ fn contains(revision: &str, server: &Server) -> bool {
 /// Whether our own render of `revision`, if it contains the change, still says what the change says.
 fn still_holds(revision: &str, server: &Server) -> bool {
     let world = &server.world;
-    let commit = world.git.find(revision).filter(|_| contains(revision, server));
+    let commit = world.git.origin(revision).filter(|_| contains(revision, server));
     commit.is_none_or(|c| world.git.holds(world.truth.change, &world.truth.touched, c))
 }
 

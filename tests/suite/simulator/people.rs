@@ -2,6 +2,7 @@
 
 use super::application::{Application, Operation, OperationPhase, Spec, Status, Sync};
 use super::git::CommitId;
+use super::hydrator::HydratorStatus;
 use super::objects::{Health, OBJECTS, Object, SIDE, WEB};
 use super::operation::manual;
 use super::time::{Millis, SECOND};
@@ -143,7 +144,7 @@ impl World {
     }
 
     fn rollback(&mut self) {
-        let revision = self.git.at(self.truth.before).sha.clone();
+        let revision = self.git.name(self.truth.before);
         self.set_operation(manual(&revision));
     }
 
@@ -166,6 +167,7 @@ impl World {
     }
 
     fn repoint(&mut self, spec: Spec) {
+        let spec = self.hydratable(spec);
         self.write(|app| app.spec = spec);
         let wait = self.rng.between(20, 3 * SECOND);
         self.after(wait, Event::Reconcile);
@@ -192,7 +194,13 @@ impl World {
         self.after(wait, Event::Cascade(object + 1));
     }
 
+    /// What is rendered by the hydrator is one overlay.
+    fn hydratable(&self, spec: Spec) -> Spec {
+        Spec { prod: spec.prod || self.settings.hydrator, ..spec }
+    }
+
     fn replace(&mut self, spec: Spec) {
+        let spec = self.hydratable(spec);
         self.truth.forget_deployments();
         self.app =
             Some(Application { uid: self.rng.hex40(), ..new_application(spec, self.now + 1) });
@@ -211,6 +219,7 @@ pub(super) fn new_application(spec: Spec, resource_version: u64) -> Application 
         resource_version,
         refresh: None,
         refresh_stamp: None,
+        hydrate: None,
         skip: None,
         deleted: None,
         spec,
@@ -225,6 +234,7 @@ pub(super) fn new_application(spec: Spec, resource_version: u64) -> Application 
             conditions: Vec::new(),
             resources: Vec::new(),
             operation: None,
+            hydrator: HydratorStatus::default(),
             history: Vec::new(),
         },
     }

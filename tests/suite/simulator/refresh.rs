@@ -61,6 +61,12 @@ impl World {
     /// Sets the refresh annotation, as a person, a webhook or the wait does. `stamp` is what the API
     /// server of 3.6 sets beside it.
     pub(super) fn annotate(&mut self, hard: bool, stamp: Option<u64>) {
+        self.request_hydration();
+        self.annotate_refresh(hard, stamp);
+    }
+
+    /// The same without the hydrator, which asks so itself when it is done.
+    pub(super) fn annotate_refresh(&mut self, hard: bool, stamp: Option<u64>) {
         let (now, keeps_first) = (self.now, self.settings.lost_refresh);
         self.note(|_| format!("refresh asked for, hard: {hard}"));
         self.write(|app| {
@@ -79,6 +85,8 @@ impl World {
             let wait = period + self.rng.below(60 * SECOND);
             self.after(wait, Event::Poll);
             self.request_refresh(2);
+            let wait = self.rng.between(5, 2 * SECOND);
+            self.after(wait, Event::HydrationLook);
         }
     }
 
@@ -163,11 +171,10 @@ impl World {
     }
 
     fn target(&mut self, level: u8, spec: Spec, hard: bool) -> Result<Target, String> {
-        let compared = self.app.as_ref().and_then(|a| self.git.find(&a.status.revision));
+        let compared = self.app.as_ref().and_then(|a| self.git.origin(&a.status.revision));
         let tip = match (level, compared) {
             (1, Some(old)) => Some(old),
-            (3, _) => self.list_remote(),
-            _ => self.list_remote_cached(),
+            _ => self.list_synced(level == 3),
         };
         let Some(commit) = tip else {
             return Err("unable to resolve 'main' to a commit SHA".to_owned());
@@ -219,7 +226,7 @@ impl World {
             }
             resources.push(ResourceStatus {
                 object,
-                synced: wanted == live || self.is_ignored(object, wanted, live),
+                synced: !found.foreign && (wanted == live || self.is_ignored(object, wanted, live)),
                 requires_pruning: wanted.is_none(),
                 health: live.and_then(|_| health(object, found.phase, &self.settings)),
             });
@@ -227,25 +234,32 @@ impl World {
         let in_sync = resources.iter().all(|r| r.synced);
         Compared {
             sync: if in_sync { Sync::Synced } else { Sync::OutOfSync },
-            revision: self.git.at(target.commit).sha.clone(),
+            revision: self.git.name(target.commit),
             health: self.app_health(&resources, &target.values, spec.destination),
             resources,
-            conditions: self.warnings(&target.values),
+            conditions: self.warnings(&target.values, spec.destination),
         }
     }
 
-    /// What is rendered and left out.
-    fn warnings(&self, wanted: &Values) -> Vec<Condition> {
+    /// What is rendered and left out, and what another application has put there.
+    fn warnings(&self, wanted: &Values, namespace: usize) -> Vec<Condition> {
+        let condition = |kind, message| Condition { kind, message, since: self.now };
         let excluded = self.settings.excluded.filter(|&object| wanted[object].is_some());
-        let warning = |object| {
+        let excluded = excluded.map(|object| {
             let ((group, _, kind), name) = (kind(object), name(object));
-            Condition {
-                kind: "ExcludedResourceWarning",
-                message: format!("Resource {group}/{kind} {name} is excluded in the settings"),
-                since: self.now,
-            }
-        };
-        excluded.map(warning).into_iter().collect()
+            let message = format!("Resource {group}/{kind} {name} is excluded in the settings");
+            condition("ExcludedResourceWarning", message)
+        });
+        let seen = &self.cluster.seen[namespace];
+        let foreign = (0..OBJECTS).filter(|&object| {
+            seen[object].foreign && seen[object].value.is_some() && wanted[object].is_some()
+        });
+        let shared = foreign.map(|object| {
+            let ((_, _, kind), name) = (kind(object), name(object));
+            let message = format!("{kind}/{name} is part of applications argocd/prod and other");
+            condition("SharedResourceWarning", message)
+        });
+        excluded.into_iter().chain(shared).collect()
     }
 
     fn is_ignored(&self, object: Object, wanted: Option<u32>, live: Option<u32>) -> bool {

@@ -35,7 +35,7 @@ impl World {
     ) -> Result<Values, String> {
         let key = (prod, commit);
         let fresh = hard && !self.settings.poisoned_cache;
-        if !fresh && !self.caches.manifests.contains_key(&key) {
+        if !fresh && !self.settings.hydrator && !self.caches.manifests.contains_key(&key) {
             self.rekey(compared, commit, prod);
         }
         if let Some(values) = self.caches.manifests.get(&key).filter(|_| !fresh) {
@@ -55,16 +55,19 @@ impl World {
     /// relevant changed.
     pub(super) fn rekey(&mut self, old: Option<CommitId>, new: CommitId, prod: bool) -> bool {
         let Some(old) = old else { return false };
-        let irrelevant = self
-            .git
-            .since(old, new)
-            .is_some_and(|commits| commits.iter().all(|&commit| !self.is_relevant(commit)));
+        let irrelevant = self.is_irrelevant(old, new);
         let known = self.caches.manifests.get(&(prod, old)).copied();
         if let (true, Some(values)) = (irrelevant, known) {
             self.note(|_| format!("manifests of {old} are filed under {new}"));
             self.caches.manifests.insert((prod, new), values);
         }
         irrelevant
+    }
+
+    /// Whether manifest-generate-paths says that nothing between the commits matters.
+    pub(super) fn is_irrelevant(&self, old: CommitId, new: CommitId) -> bool {
+        let between = self.git.since(old, new);
+        between.is_some_and(|commits| commits.iter().all(|&commit| !self.is_relevant(commit)))
     }
 
     fn is_relevant(&self, commit: CommitId) -> bool {
@@ -81,6 +84,7 @@ impl World {
     pub(super) fn webhook(&mut self, before: Option<CommitId>, after: CommitId) {
         let prod = self.app.as_ref().is_some_and(|app| app.spec.prod);
         let filtered = self.settings.generate_paths != GeneratePaths::Absent
+            && !self.settings.hydrator
             && self.rekey(before, after, prod);
         if !filtered && self.app.is_some() {
             self.annotate(false, None);

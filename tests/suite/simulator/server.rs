@@ -102,7 +102,7 @@ impl Server {
 
     /// Whether `revision` contains the change; `None` where it is no commit of the repository.
     pub(super) fn contains_change(&self, revision: &str) -> Option<bool> {
-        let commit = self.world.git.find(revision)?;
+        let commit = self.world.git.origin(revision)?;
         Some(self.world.git.contains(self.world.truth.change, commit))
     }
 }

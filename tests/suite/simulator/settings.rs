@@ -91,6 +91,10 @@ pub(super) struct Settings {
     pub(super) waves: bool,
     /// `targetRevision` is this commit, and no branch.
     pub(super) pinned: Option<String>,
+    /// A hydrator renders what is pushed onto a branch, which is what is synced.
+    pub(super) hydrator: bool,
+    /// Another application has one of the objects too.
+    pub(super) shared: bool,
     /// A rollout takes up to this.
     pub(super) slow_rollout: Millis,
     /// Rollouts in a hundred that never become ready.
@@ -123,6 +127,8 @@ impl Settings {
             ignored_difference: false,
             excluded: None,
             pinned: None,
+            hydrator: false,
+            shared: false,
             waves: false,
             slow_rollout: 20 * SECOND,
             stuck_rollouts: 0,
@@ -135,9 +141,10 @@ impl Settings {
         let rolling_sync = rng.chance(6);
         let automated = Automated { prune: rng.chance(70), self_heal: rng.chance(40) };
         let old = version < Version::V3_6;
-        Settings {
+        let sources = if rng.chance(15) { Sources::Several } else { Sources::Single };
+        let mut drawn = Settings {
             version,
-            sources: if rng.chance(15) { Sources::Several } else { Sources::Single },
+            sources,
             poll_period: rng.pick(&[0, 120, 120, 180]) * SECOND,
             revision_cache: rng.pick(&[120, 180]) * SECOND,
             webhook: rng.chance(40),
@@ -161,7 +168,13 @@ impl Settings {
             waves: rng.chance(30),
             slow_rollout: rng.pick(&[5 * SECOND, 40 * SECOND, 3 * MINUTE]),
             stuck_rollouts: rng.pick(&[0, 0, 4, 20]),
-        }
+            hydrator: false,
+            shared: false,
+        };
+        let can_hydrate = version >= Version::V3_1 && sources == Sources::Single;
+        drawn.hydrator = rng.chance(12) && can_hydrate;
+        drawn.shared = rng.chance(5);
+        drawn
     }
 }
 

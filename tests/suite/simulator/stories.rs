@@ -7,7 +7,7 @@ use super::objects::{CONFIG, DB, Object, REPORT, WEB};
 use super::ours::{Story, fault, play};
 use super::people::Act;
 use super::plot::Plan;
-use super::settings::{Automated, Settings, Sources, Version, Window};
+use super::settings::{Automated, GeneratePaths, Settings, Sources, Version, Window};
 use super::time::{HOUR, MINUTE, Millis, PUSHED, SECOND};
 use overlay::argocd::Relation;
 
@@ -279,4 +279,56 @@ fn a_controller_that_is_away_and_comes_back_is_waited_for() {
     let story = told(Settings::plain(), &[WEB], plan, Call::plain());
     assert_eq!(end(&story), "ready");
     assert!(words(&story).contains(&"controller-silent"), "{:?}", words(&story));
+}
+
+fn hydrated(version: Version) -> Settings {
+    Settings { version, hydrator: true, ..Settings::plain() }
+}
+
+#[test]
+fn what_a_hydrator_renders_is_waited_for() {
+    for version in [Version::V3_1, Version::V3_5, Version::V3_6] {
+        let story = told(hydrated(version), &[WEB], Vec::new(), Call::plain());
+        assert_eq!(end(&story), "ready", "{}", message(&story));
+        assert!(words(&story).contains(&"hydrating"), "{:?}", words(&story));
+        let read = &story.server.read.as_ref().unwrap().app.status.revision;
+        let (_, dry) = story.server.world.git.find_hydrated(read).expect("a rendered commit");
+        assert!(story.server.world.git.contains(story.server.world.truth.change, dry));
+    }
+}
+
+#[test]
+fn a_hydrator_that_cannot_render_fails_with_what_it_says() {
+    let call = Call::plain();
+    let broken = |commit: &mut Commit| commit.broken = true;
+    let story = told_of(hydrated(Version::V3_5), &[WEB], broken, Vec::new(), call);
+    assert_eq!(end(&story), "hydration-failed");
+    assert!(message(&story).contains("kustomize build failed"), "{}", message(&story));
+}
+
+#[test]
+fn a_later_commit_that_takes_the_change_back_is_told_of_what_is_hydrated_too() {
+    let call = Call { effect_readable: false, ..Call::plain() };
+    let story = told(hydrated(Version::V3_5), &[WEB], vec![(0, Act::PushRevert)], call);
+    assert_eq!(end(&story), "superseded", "{}", message(&story));
+}
+
+/// The paths that are said to count leave out the base that the commit changes: the hydrator looks, and renders nothing.
+#[test]
+fn a_commit_that_a_hydrator_has_looked_at_and_not_rendered_is_no_success() {
+    let settings = Settings { generate_paths: GeneratePaths::OmitsBase, ..hydrated(Version::V3_5) };
+    let in_base = |commit: &mut Commit| commit.in_base = true;
+    let call = Call { effect_readable: false, ..Call::plain() };
+    let story = told_of(settings, &[WEB], in_base, Vec::new(), call);
+    assert_eq!(end(&story), "hydrating");
+    assert!(message(&story).contains("not rendered"), "{}", message(&story));
+}
+
+#[test]
+fn an_object_that_another_application_has_too_is_named_with_it() {
+    let settings = Settings { shared: true, ..Settings::plain() };
+    let call = Call { starts: PUSHED + 10 * MINUTE, ..Call::plain() };
+    let story = told(settings, &[CONFIG], Vec::new(), call);
+    assert_eq!(end(&story), "object-excluded", "{}", message(&story));
+    assert!(message(&story).contains("argocd/prod and other"), "{}", message(&story));
 }

@@ -10,6 +10,7 @@
 use super::application::{Application, OperationPhase, OperationState, Sync};
 use super::cluster::Live;
 use super::git::CommitId;
+use super::hydrator::HydrationPhase;
 use super::objects::{Health, OBJECTS, Object, Phase, health};
 use super::time::Millis;
 use super::world::World;
@@ -135,7 +136,7 @@ impl World {
 
     /// Whether `revision` holds the change; empty or symbolic means the branch.
     fn revision_holds(&self, revision: &str) -> bool {
-        let commit = self.git.find(revision).or(self.git.tip());
+        let commit = self.git.origin(revision).or(self.git.tip());
         commit.is_some_and(|c| self.git.holds(self.truth.change, &self.truth.touched, c))
     }
 
@@ -144,10 +145,11 @@ impl World {
         let Some(app) = &self.app else { return false };
         let status = &app.status;
         let home = app.spec.prod && self.truth.is_live(app.spec.destination);
-        let found = self.git.find(&status.revision);
+        let found = self.git.origin(&status.revision);
         home && self.controller.up
             && self.revision_holds("")
             && found.is_some_and(|c| self.git.holds(self.truth.change, &self.truth.touched, c))
+            && self.is_hydrated(app)
             && is_quiet(app)
             && status.sync == Sync::Synced
             && status.health == Health::Healthy
@@ -155,6 +157,15 @@ impl World {
             && status.conditions.is_empty()
             && status.operation.as_ref().is_none_or(ended_well)
             && self.is_deployed_well()
+    }
+
+    /// Where there is a hydrator, it says that it rendered the change.
+    fn is_hydrated(&self, app: &Application) -> bool {
+        let current = app.status.hydrator.current.as_ref();
+        let done = current.filter(|c| c.phase == HydrationPhase::Hydrated);
+        let done = done.and_then(|current| self.git.find(&current.dry));
+        let holds = |dry| self.git.holds(self.truth.change, &self.truth.touched, dry);
+        !self.settings.hydrator || done.is_some_and(holds)
     }
 
     /// Says why a success on `read` is wrong; `pinned` is the application as it was first read.
@@ -193,7 +204,11 @@ impl World {
 }
 
 fn is_quiet(app: &Application) -> bool {
-    app.deleted.is_none() && app.skip.is_none() && app.refresh.is_none() && app.operation.is_none()
+    app.deleted.is_none()
+        && app.skip.is_none()
+        && app.refresh.is_none()
+        && app.hydrate.is_none()
+        && app.operation.is_none()
 }
 
 fn ended_well(state: &OperationState) -> bool {

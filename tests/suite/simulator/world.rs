@@ -55,6 +55,12 @@ pub(super) enum Event {
     Cascade(Object),
     Act(Act),
     ControllerUp,
+    HydrationLook,
+    Hydrate,
+    Hydrated(u64),
+    HydratedRefresh,
+    /// Another application puts its own state of a shared object there.
+    OtherApplies,
 }
 
 #[derive(PartialEq, Eq)]
@@ -84,6 +90,8 @@ pub(super) struct Controller {
     pub(super) run: Option<Run>,
     /// Since when the repository cannot be read.
     pub(super) failing_since: Option<Millis>,
+    /// The hydration under way.
+    pub(super) hydration: Option<u64>,
 }
 
 /// What repo-server and Redis hold; a restart of the controller leaves it.
@@ -91,6 +99,8 @@ pub(super) struct Controller {
 pub(super) struct Caches {
     /// The answer of the last ls-remote, and when.
     pub(super) revision: Option<(Millis, Option<CommitId>)>,
+    /// The same of the branch that the hydrator writes.
+    pub(super) hydrated: Option<(Millis, CommitId)>,
     /// Rendered values by path and commit.
     pub(super) manifests: HashMap<(bool, CommitId), Values>,
     /// What the last comparison saw: object, target, live; and in which namespace.
@@ -213,6 +223,11 @@ impl World {
             Event::Cascade(object) => self.cascade(object),
             Event::Act(act) => self.act(act),
             Event::ControllerUp => self.controller_up(),
+            Event::HydrationLook => self.look_at_hydration(),
+            Event::Hydrate => self.hydrate(),
+            Event::Hydrated(id) => self.hydrated(id),
+            Event::HydratedRefresh => self.annotate_refresh(false, None),
+            Event::OtherApplies => self.other_applies(),
         }
     }
 }
