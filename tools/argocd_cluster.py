@@ -1,4 +1,4 @@
-"""A real Argo CD on loopback: etcd, kube-apiserver, kube-controller-manager, Redis, and Argo CD's four programs.
+"""A real Argo CD on loopback: etcd, kube-apiserver, kube-controller-manager, Redis, and Argo CD's programs.
 
 Used by tools/argocd_stories.py; the programs come from tools/argocd.sh, Redis from the system. What a node would do is
 played here (class Hands): there is no kubelet, so pods are declared ready; there is no CloudNativePG either, so its
@@ -127,7 +127,7 @@ def now():
 
 
 class Cluster:
-    """All of it, in `folder`/run; `stop` ends what was started."""
+    """All of it, in `folder`/run; `stop` ends what was started. `controller` is Argo CD's, to be halted for a while."""
 
     def __init__(self, folder):
         self.bin, self.crds = os.path.join(folder, "bin"), os.path.join(folder, "crds")
@@ -137,7 +137,7 @@ class Cluster:
         self.programs = []
         self.port = {name: free_port() for name in (
             "etcd", "peer", "kube", "manager", "redis", "repo", "repo-metrics", "server", "server-metrics",
-            "controller-metrics", "commit", "commit-metrics")}
+            "controller-metrics", "commit", "commit-metrics", "sets", "sets-metrics", "sets-probe")}
 
     def path(self, *parts):
         return os.path.join(self.home, *parts)
@@ -152,7 +152,9 @@ class Cluster:
         # Argo CD's programs find kustomize, git and their own scripts on the path, and nothing of whoever starts this.
         plain = {"PATH": f"{self.bin}:{os.environ['PATH']}", "HOME": self.home, "TMPDIR": self.path("tmp")}
         os.makedirs(self.path("tmp"), exist_ok=True)
-        self.programs.append(subprocess.Popen(argv, stdout=log, stderr=log, env={**plain, **environment}, cwd=self.home))
+        program = subprocess.Popen(argv, stdout=log, stderr=log, env={**plain, **environment}, cwd=self.home)
+        self.programs.append(program)
+        return program
 
     def stop(self):
         for program in reversed(self.programs):
@@ -244,7 +246,8 @@ class Cluster:
         settings = {
             "argocd-cm": {"accounts.overlay": "apiKey", "admin.enabled": "true", "timeout.reconciliation": "120s"},
             "argocd-rbac-cm": {"policy.csv": "p, role:waiter, applications, get, */*, allow\n"
-                               "p, role:waiter, applications, sync, */*, allow\ng, overlay, role:waiter\n"},
+                               "p, role:waiter, applications, sync, */*, allow\n"
+                               "p, role:waiter, applicationsets, get, */*, allow\ng, overlay, role:waiter\n"},
             "argocd-ssh-known-hosts-cm": {}, "argocd-tls-certs-cm": {}, "argocd-gpg-keys-cm": {}, "argocd-cmd-params-cm": {},
         }
         for name, data in settings.items():
@@ -264,7 +267,7 @@ class Cluster:
         redis, repo = ["--redis", f"127.0.0.1:{port['redis']}"], f"127.0.0.1:{port['repo']}"
 
         def argocd(name, *args):
-            self.start(name, [f"{self.bin}/argocd", *args], ARGOCD_BINARY_NAME=f"argocd-{name}", **common)
+            return self.start(name, [f"{self.bin}/argocd", *args], ARGOCD_BINARY_NAME=f"argocd-{name}", **common)
 
         argocd("repo-server", "--address", "127.0.0.1", "--port", port["repo"], "--metrics-address", "127.0.0.1",
                "--metrics-port", port["repo-metrics"], "--disable-tls", "--client-ca-path=", *redis)
@@ -273,7 +276,10 @@ class Cluster:
         argocd("server", "--insecure", "--address", "127.0.0.1", "--port", port["server"], "--metrics-port", port["server-metrics"],
                "--repo-server", repo, "--repo-server-plaintext", "--namespace", ARGOCD, "--hydrator-enabled", *redis)
         until("Argo CD's server", 90, lambda: self.ask("GET", "/api/version"))
-        argocd("application-controller", "--repo-server", repo, "--repo-server-plaintext", "--namespace", ARGOCD,
+        argocd("applicationset-controller", "--argocd-repo-server", repo, "--repo-server-plaintext", "--namespace", ARGOCD,
+               "--enable-progressive-syncs", "--metrics-addr", f"127.0.0.1:{port['sets-metrics']}",
+               "--probe-addr", f"127.0.0.1:{port['sets-probe']}", "--webhook-addr", f"127.0.0.1:{port['sets']}")
+        self.controller = argocd("application-controller", "--repo-server", repo, "--repo-server-plaintext", "--namespace", ARGOCD,
                "--metrics-port", port["controller-metrics"], "--app-resync-jitter", "0", "--hydrator-enabled",
                "--commit-server", f"127.0.0.1:{port['commit']}", *redis)
         self.token = until("a token", 60, self.make_token)

@@ -9,11 +9,13 @@ went otherwise. The Application as it was at the end of each story is left in FO
 
 Seen with Argo CD 3.5.7, kube-apiserver 1.36.3 and etcd 3.6.16.
 """
-import argparse, json, os, shutil, subprocess, sys, time
+import argparse, json, os, shutil, signal, subprocess, sys, time
 
 from argocd_cluster import ADMIN, ARGOCD, MERGE, READER, STRANGER, WAITER, Cluster, until
 
 APPLICATIONS = f"/apis/argoproj.io/v1alpha1/namespaces/{ARGOCD}/applications"
+SETS = f"/apis/argoproj.io/v1alpha1/namespaces/{ARGOCD}/applicationsets"
+CLUSTER = "https://kubernetes.default.svc"
 DEPLOYMENT = "/apis/apps/v1/namespaces/{}/deployments/{}"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -95,10 +97,30 @@ class Lab:
         policy = {"retry": {"limit": 1, "backoff": {"duration": "1s"}}}
         if automated:
             policy["automated"] = {"prune": True}
-        self.kube.make(APPLICATIONS, {
-            "apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": name, **more.pop("metadata", {})},
-            "spec": {"project": "team", "source": {"repoURL": self.url, "path": path, "targetRevision": revision},
-                     "destination": {"server": "https://kubernetes.default.svc", "namespace": namespace}, "syncPolicy": policy, **more}})
+        spec = {"project": "team", "source": {"repoURL": self.url, "path": path, "targetRevision": revision},
+                "destination": {"server": CLUSTER, "namespace": namespace}, "syncPolicy": policy, **more}
+        self.kube.make(APPLICATIONS, {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": name},
+                                      "spec": {key: value for key, value in spec.items() if value is not None}})
+
+    def set(self, name, path, namespaces, **more):
+        """An ApplicationSet that deploys one overlay into each of the namespaces; a strategy may be given."""
+        template = {
+            "metadata": {"name": name + "-{{.place}}", "labels": {"step": "{{.place}}"}},
+            "spec": {"project": "team", "source": {"repoURL": self.url, "path": path, "targetRevision": "main"},
+                     "destination": {"server": CLUSTER, "namespace": "{{.place}}"},
+                     "syncPolicy": {"automated": {"prune": True}, "syncOptions": ["CreateNamespace=true"]}}}
+        self.kube.make(SETS, {
+            "apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet", "metadata": {"name": name},
+            "spec": {"goTemplate": True, "generators": [{"list": {"elements": [{"place": place} for place in namespaces]}}],
+                     "template": template, **more}})
+        for place in namespaces:
+            until(f"{name}-{place}", 60, lambda: self.read(f"{name}-{place}"))
+
+    def remove_set(self, name, applications):
+        """The set and its Applications."""
+        self.kube.ask("DELETE", f"{SETS}/{name}")
+        for application in applications:
+            until(f"{application} is gone", 60, lambda: self.read(application) is None)
 
     def read(self, name):
         return self.kube.find(f"{APPLICATIONS}/{name}")
@@ -351,7 +373,7 @@ def app_of_apps(lab):
     """A parent that deploys Applications; the child has to hold the commit too."""
     child = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "side", "namespace": ARGOCD},
              "spec": {"project": "team", "source": {"repoURL": lab.url, "path": "side", "targetRevision": "main"},
-                      "destination": {"server": "https://kubernetes.default.svc", "namespace": "side"},
+                      "destination": {"server": CLUSTER, "namespace": "side"},
                       "syncPolicy": {"automated": {"prune": True}}}}
     lab.write("apps/kustomization.yaml", "resources: [side.yaml]\n")
     lab.write("apps/side.yaml", json.dumps(child))
@@ -382,8 +404,192 @@ def rights(lab):
         raise Surprise(json.dumps(answer))
 
 
+def application_set(lab):
+    """Two Applications that an ApplicationSet makes of one overlay; both have to hold the commit."""
+    lab.write("both/kustomization.yaml", "resources: [both.yaml]\n")
+    lab.write("both/both.yaml", SIDE["side.yaml"].replace("replicas: 1", "replicas: 2"))
+    lab.push("an overlay for two")
+    lab.set("both", "both", ["one", "two"])
+    try:
+        answer = lab.wait("--overlay", "both", "--timeout", "4m")
+        for namespace in ("one", "two"):
+            lab.is_live(2, "side", namespace)
+        if len(answer["result"]["applications"]) != 2:
+            raise Surprise(json.dumps(answer))
+    finally:
+        lab.remove_set("both", ["both-one", "both-two"])
+
+
+def rolling_sync(lab):
+    """An ApplicationSet that syncs step by step, the second when the first is well."""
+    replicas = 3 if lab.by == "rest" else 4
+    lab.set("both", "both", ["one", "two"], strategy={"type": "RollingSync", "rollingSync": {"steps": [
+        {"matchExpressions": [{"key": "step", "operator": "In", "values": [step]}]} for step in ("one", "two")]}})
+    try:
+        lab.wait("--overlay", "both", "--timeout", "5m")
+        lab.write("both/both.yaml", SIDE["side.yaml"].replace("replicas: 1", f"replicas: {replicas}"))
+        lab.push("more replicas")
+        answer = lab.wait("--overlay", "both", "--timeout", "5m")
+        for namespace in ("one", "two"):
+            lab.is_live(replicas, "side", namespace)
+        states = {step["state"] for one in answer["result"]["applications"] for step in one["timeline"]}
+        if "rolling-sync" not in states:
+            raise Surprise(json.dumps(answer))
+    finally:
+        lab.remove_set("both", ["both-one", "both-two"])
+
+
+def hydrated(lab):
+    """A hydrator renders what is pushed onto another branch, which is what is synced."""
+    branch, path = "env/side", "hydrated"
+    dry = {"repoURL": lab.url, "path": "side", "targetRevision": "main"}
+    spec = {"source": None, "sourceHydrator": {"drySource": dry, "syncSource": {"targetBranch": branch, "path": path}}}
+    lab.application("side", "side", "side", **spec)
+    lab.push_side(2)
+    lab.wait("side", "--timeout", "5m")
+    lab.is_live(2, "side", "side")
+    lab.push_side(3)
+    answer = lab.wait("--overlay", "side", "--timeout", "5m")
+    lab.is_live(3, "side", "side")
+    if answer["result"]["revision"] == answer["result"]["commit"]:
+        raise Surprise(json.dumps(answer))
+    lab.replace("side/kustomization.yaml", "side.yaml]", "side.yaml, absent.yaml]")
+    lab.push("a file that is not there")
+    lab.wait("side", "--timeout", "5m", exit=5, code="hydration-failed", says="absent.yaml")
+    lab.git("revert", "--no-edit", "HEAD")
+    lab.git("push", "-q", "origin", "HEAD:main")
+    lab.wait("side", "--timeout", "5m")
+    # A commit that renders nothing new makes no commit there.
+    lab.write("side/note", f"{time.time()}\n")
+    lab.push("a note")
+    lab.wait("side", "--timeout", "5m")
+
+
+def shared(lab):
+    """Another Application deploys the same object, from an older branch, and puts its own back."""
+    lab.push_side(2)
+    lab.git("push", "-q", "-f", "origin", "HEAD:older")
+    lab.application("side", "side", "side")
+    lab.push_side(4)
+    lab.wait("side", "--timeout", "3m")
+    lab.application("other", "side", "side", "older")
+    lab.patch("other", {"spec": {"syncPolicy": {"automated": {"selfHeal": True}}}})
+    try:
+        until("the other has it", 90, lambda: lab.live("side", "side")["metadata"]["annotations"]["argocd.argoproj.io/tracking-id"].startswith("other"))
+        lab.wait("side", "--timeout", "4m", exit=5, code="object-excluded", says="other")
+    finally:
+        lab.remove("other")
+
+
+def overridden(lab):
+    """The Application itself says how many replicas."""
+    lab.application("side", "side", "side")
+    lab.patch("side", {"spec": {"source": {"kustomize": {"replicas": [{"name": "side", "count": 1}]}}}})
+    lab.push_side(3)
+    lab.wait("side", "--timeout", "4m", exit=5, code="effect-missing", says="kustomize.replicas (side=1)")
+    lab.is_live(1, "side", "side")
+
+
+def ignored_difference(lab):
+    """The comparison leaves out the field that the commit changes."""
+    rule = {"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}
+    lab.application("side", "side", "side")
+    lab.push_side(1)
+    lab.wait("side", "--timeout", "3m")
+    lab.patch("side", {"spec": {"ignoreDifferences": [rule]}})
+    lab.push_side(4)
+    lab.wait("side", "--timeout", "4m", exit=5, code="effect-ignored", says="replicas")
+    lab.is_live(1, "side", "side")
+
+
+def only_a_hook(lab):
+    """A commit that changes nothing but a hook: it is compared, and nothing runs it."""
+    lab.application("side", "side", "side")
+    lab.wait("side", "--timeout", "3m")
+    lab.write("side/hook.yaml", """apiVersion: batch/v1
+kind: Job
+metadata:
+  name: report
+  annotations: {argocd.argoproj.io/hook: PostSync}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: report, image: "registry.example/report:1"}]
+""")
+    lab.replace("side/kustomization.yaml", "side.yaml]", "side.yaml, hook.yaml]")
+    lab.push("a hook")
+    lab.wait("side", "--timeout", "3m", says="only hooks")
+    if lab.kube.find("/apis/batch/v1/namespaces/side/jobs/report"):
+        raise Surprise("the hook was run")
+    lab.git("revert", "--no-edit", "HEAD")
+    lab.git("push", "-q", "origin", "HEAD:main")
+
+
+def skipped(lab):
+    """The controller is told to leave it alone."""
+    lab.application("side", "side", "side")
+    lab.wait("side", "--timeout", "3m")
+    lab.patch("side", {"metadata": {"annotations": {"argocd.argoproj.io/skip-reconcile": "true"}}})
+    lab.push_side(3)
+    lab.wait("side", "--timeout", "3m", exit=5, code="reconcile-skipped")
+
+
+def stuck(lab):
+    """A hook of an older commit never ends, and holds the place."""
+    lab.application("side", "side", "side")
+    lab.wait("side", "--timeout", "3m")
+    lab.write("side/hook.yaml", """apiVersion: batch/v1
+kind: Job
+metadata:
+  name: endless
+  annotations: {argocd.argoproj.io/hook: PreSync, argocd.argoproj.io/hook-delete-policy: BeforeHookCreation}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: endless, image: "registry.example/endless:1"}]
+""")
+    lab.replace("side/kustomization.yaml", "side.yaml]", "side.yaml, hook.yaml]")
+    lab.replace("side/side.yaml", "side:1", "side:2")
+    lab.push("a hook that does not end")
+    lab.wait("side", "--timeout", "20s", exit=6, code="commit-not-synced", says="endless")
+    lab.replace("side/kustomization.yaml", "side.yaml, hook.yaml]", "side.yaml]")
+    lab.push("without it")
+    lab.wait("side", "--timeout", "30s", exit=6, code="operation-stuck", says="endless")
+    lab.replace("side/side.yaml", "side:2", "side:1")
+    lab.push("as it was")
+
+
+def controller_away(lab):
+    """The controller halts for a while."""
+    lab.application("side", "side", "side")
+    lab.wait("side", "--timeout", "3m")
+    lab.push_side(2)
+    lab.cluster.controller.send_signal(signal.SIGSTOP)
+    try:
+        lab.wait("side", "--timeout", "100s", exit=6, code="controller-silent")
+    finally:
+        lab.cluster.controller.send_signal(signal.SIGCONT)
+    lab.wait("side", "--timeout", "3m")
+    lab.is_live(2, "side", "side")
+
+
+def several_sources(lab):
+    """Two sources, of which one is ours."""
+    lab.write("notes/kustomization.yaml", "resources: [notes.yaml]\n")
+    lab.write("notes/notes.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\ndata:\n  a: b\n")
+    lab.push_side(2)
+    sources = [{"repoURL": lab.url, "path": path, "targetRevision": "main"} for path in ("notes", "side")]
+    lab.application("side", "side", "side", source=None, sources=sources)
+    lab.wait("--overlay", "side", "--timeout", "3m")
+    lab.is_live(2, "side", "side")
+
+
 STORIES = [first_sync, good_change, rollout, database, refused_manifest, no_build, deleted_branch, force_push, automation_off,
-           later_commit, pinned, drift, pruned, failing_hook, window, app_of_apps, rights, never_ready]
+           later_commit, pinned, drift, pruned, failing_hook, window, app_of_apps, rights, several_sources,
+           application_set, rolling_sync, hydrated, overridden, ignored_difference, only_a_hook, skipped, stuck, shared,
+           never_ready, controller_away]
 
 
 def push_side(lab, replicas, branch="main"):

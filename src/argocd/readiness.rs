@@ -240,6 +240,12 @@ impl Kind {
         }
     }
 
+    /// Whether it is part of the state `before`, and no other one: a hydration that failed is tried again and again.
+    #[must_use]
+    pub fn goes_on_from(self, before: Self) -> bool {
+        self == before || (self, before) == (Self::Hydrating, Self::HydrationFailed)
+    }
+
     /// How long it may last before it ends the wait; `None` until the timeout.
     #[must_use]
     pub fn patience(self) -> Option<Patience> {

@@ -425,7 +425,7 @@ impl Wait {
             Readiness::Progressing(reason) | Readiness::Blocked(reason) => reason,
         };
         let compared = self.app.as_ref().and_then(|app| app.status.reconciled_at);
-        if self.lasting.as_ref().is_none_or(|lasting| lasting.kind != reason.kind) {
+        if self.lasting.as_ref().is_none_or(|lasting| !reason.kind.goes_on_from(lasting.kind)) {
             let comparisons = BTreeSet::new();
             self.lasting = Some(Lasting { kind: reason.kind, since: after, comparisons });
         }

@@ -197,6 +197,82 @@ fn applications_are_found_by_overlay_whatever_the_spelling_of_the_repository() {
 }
 
 #[test]
+fn the_children_of_an_application_set_are_waited_for_side_by_side() {
+    let cases = Cases::new();
+    let names = ["prod-east", "prod-west", "prod-north"];
+    let owner = json!([{"apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet",
+        "name": "prod", "uid": "1", "controller": true}]);
+    let apps = names.map(|name| {
+        let frames = ["c91-1", "c91-2"].map(|frame| {
+            let mut app = cases.frame(frame);
+            app["metadata"]["name"] = json!(name);
+            app["metadata"]["ownerReferences"] = owner.clone();
+            app
+        });
+        (name, Script::new(frames.to_vec()).serving("managed-resources", managed(3, 3)))
+    });
+    let server = FakeArgo::start(apps.into());
+    let ran = cases.wait(&server, &["--overlay", "overlays/prod", "--timeout", "30s"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let json = ran.json();
+    let applications = json["result"]["applications"].as_array().unwrap();
+    assert_eq!(applications.len(), names.len());
+    for application in applications {
+        assert_eq!(
+            (&application["relation"], &application["effect"]),
+            (&json!("equal"), &json!("verified"))
+        );
+    }
+    // One that fails is named, whatever the others do.
+    let mut other = cases.frame("c91-1");
+    other["metadata"]["name"] = json!("late");
+    other["metadata"]["ownerReferences"] = owner;
+    let mut done = cases.frame("c91-2");
+    done["metadata"]["name"] = json!("done");
+    let apps = vec![("done", Script::new(vec![done])), ("late", Script::new(vec![other]))];
+    let server = FakeArgo::start(apps);
+    let ran = cases.wait(&server, &["--overlay", "overlays/prod", "--timeout", "3s"]);
+    assert_eq!((ran.status, &*ran.code()), (6, "commit-not-noticed"), "{ran:?}");
+    assert!(ran.json()["error"]["message"].as_str().unwrap().contains("late: "), "{ran:?}");
+}
+
+#[test]
+fn what_an_application_states_over_git_is_named() {
+    let cases = Cases::with_later(|lab| {
+        let file = "kustomize:\n  images: [shop/web:2]\n";
+        lab.write("work/overlays/prod/.argocd-source-prod.yaml", file);
+        let more = "resources: [../../base]\nreplicas: [{name: web, count: 4}]\n";
+        lab.write("work/overlays/prod/kustomization.yaml", more);
+    });
+    let mut app = cases.frame("c94-1");
+    app["spec"]["source"]["kustomize"] = json!({"replicas": [{"name": "web", "count": 1}]});
+    app["status"]["sync"]["comparedTo"] = json!({"source": app["spec"]["source"]});
+    let script = Script::new(vec![app]).serving("managed-resources", managed(1, 1));
+    let server = FakeArgo::start(vec![("prod", script)]);
+    let later = cases.name("@LATER@").to_owned();
+    let ran = cases.wait(&server, &["prod", "--commit", &later, "--timeout", "2s"]);
+    assert_eq!((ran.status, &*ran.code()), (6, "not-settled"), "{ran:?}");
+    for word in [
+        "the Application itself states kustomize.replicas (web=1), which wins over git",
+        "overlays/prod/.argocd-source-prod.yaml states kustomize.images",
+        "rendered is 1 at spec.replicas of Deployment/web",
+    ] {
+        assert!(ran.stdout.contains(word), "{word}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_commit_that_a_forced_push_dropped_is_told() {
+    let cases = Cases::new();
+    let old = cases.name("@OLD@").to_owned();
+    let hub = cases.lab.url("hub.git");
+    cases.lab.git("work", &["push", "-q", "-f", &hub, &format!("{old}:refs/heads/main")]);
+    let server = FakeArgo::start(vec![("prod", Script::new(vec![cases.frame("c91-1")]))]);
+    let ran = cases.wait(&server, &["prod", "--timeout", "2m"]);
+    assert_eq!((ran.status, &*ran.code()), (5, "commit-rewritten"), "{ran:?}");
+}
+
+#[test]
 fn c106_children_are_followed() {
     let cases = Cases::new();
     let root = Script::new(vec![cases.frame("c106-1")]);

@@ -162,7 +162,14 @@ fn reaching() -> Vec<Row> {
             &["overlays/staging", "overlays/prod"],
         ),
         fails("there is none", named("absent"), "no-such-application", 4, &["absent"]),
-        fails("it may not be seen", named("other"), "argocd-denied", 4, &["permission denied"]),
+        fails(
+            "it may not be seen",
+            named("other"),
+            "no-such-application",
+            4,
+            &["permission denied"],
+        ),
+        fails("the token is not taken", named("denied"), "argocd-denied", 4, &["token is expired"]),
         fails("nobody answers", named("down"), "argocd-unreachable", 5, &["503"]),
     ]
 }

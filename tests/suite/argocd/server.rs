@@ -130,6 +130,7 @@ fn answer(apps: &Mutex<BTreeMap<String, (Script, usize)>>, asked: &Asked) -> Ans
     }
     match name {
         "absent" => return error(404, 5, "applications.argoproj.io \"absent\" not found"),
+        "denied" => return error(401, 16, "token has invalid claims: token is expired"),
         "down" => return error(503, 14, "connection error: desc = \"transport: refused\""),
         _ => {}
     }

@@ -32,30 +32,41 @@ pub(super) fn play(history: History, without: Option<&str>) -> Story {
     server.effect_readable = call.effect_readable;
     let expected = expectation(&server, &call);
     let kept = predicate().into_iter().filter(|c| Some(c.name) != without).collect();
-    let mut wait = Wait::with_predicate(expected, kept);
+    let wait = Wait::with_predicate(expected, kept);
     server.world.advance(call.starts);
-    let mut told = Vec::new();
+    let mut caller = Caller::new(server);
+    let outcome = run(wait, &mut caller);
+    caller.to_story(outcome, call)
+}
+
+/// Who answers a wait.
+pub(super) trait Answers {
+    fn now(&self) -> Millis;
+
+    fn answer(&mut self, action: Action) -> Input;
+
+    /// A transition is told.
+    fn tell(&mut self, state: &str, message: &str);
+}
+
+/// Steps a wait by what is answered, until it is over.
+pub(super) fn run(mut wait: Wait, asked: &mut impl Answers) -> Outcome {
     let mut input = Input::Begin;
-    let mut caller = Caller { server, parsed: None };
-    let outcome = 'over: loop {
+    loop {
         let mut answer = Input::Woken;
-        for action in wait.step(Duration::from_millis(caller.server.world.now), input) {
+        for action in wait.step(Duration::from_millis(asked.now()), input) {
             match action {
-                Action::Tell(tale) => {
-                    caller.server.world.note(|_| format!("WAIT {}: {}", tale.state, tale.message));
-                    told.push(caller.server.world.now);
-                }
-                Action::End(outcome) => break 'over *outcome,
-                action => answer = caller.answer(action),
+                Action::Tell(tale) => asked.tell(tale.state, &tale.message),
+                Action::End(outcome) => return *outcome,
+                action => answer = asked.answer(action),
             }
         }
         input = answer;
-    };
-    Story { server: caller.server, outcome, told, call }
+    }
 }
 
 /// What is expected of the history's change, with options as users give them.
-fn expectation(server: &Server, call: &Call) -> Expectation {
+pub(super) fn expectation(server: &Server, call: &Call) -> Expectation {
     let sha = server.world.git.at(server.world.truth.change).sha.clone();
     let touched = server.world.truth.touched.iter();
     let changes = touched.map(|&object| expected_change(server, object)).collect();
@@ -107,12 +118,22 @@ fn object_ref(object: Object, namespace: &str) -> ObjectRef {
 }
 
 /// Carries out what the wait asks for.
-struct Caller {
-    server: Server,
+pub(super) struct Caller {
+    pub(super) server: Server,
     parsed: Option<(String, u64, Arc<Application>)>,
+    told: Vec<Millis>,
 }
 
-impl Caller {
+impl Answers for Caller {
+    fn now(&self) -> Millis {
+        self.server.world.now
+    }
+
+    fn tell(&mut self, state: &str, message: &str) {
+        self.server.world.note(|_| format!("WAIT {state}: {message}"));
+        self.told.push(self.server.world.now);
+    }
+
     fn answer(&mut self, action: Action) -> Input {
         let server = &mut self.server;
         match action {
@@ -151,6 +172,17 @@ impl Caller {
             }
             Action::Tell(_) | Action::End(_) => Input::Woken,
         }
+    }
+}
+
+impl Caller {
+    pub(super) fn new(server: Server) -> Self {
+        Self { server, parsed: None, told: Vec::new() }
+    }
+
+    /// How it went.
+    pub(super) fn to_story(self, outcome: Outcome, call: Call) -> Story {
+        Story { server: self.server, outcome, told: self.told, call }
     }
 
     /// The Application, parsed once for each state of it.

@@ -91,3 +91,13 @@ fn every_conjunct_of_the_final_predicate_is_needed() {
         assert!(found, "no history of {SEARCHED} needs {conjunct}");
     }
 }
+
+/// Prints the first telling seeds of each conjunct.
+#[test]
+#[ignore = "for a person who looks for telling seeds"]
+fn find_telling_seeds() {
+    for (conjunct, _) in TELLING {
+        let seeds: Vec<u64> = (0..SEARCHED).filter(|seed| tells(conjunct, *seed)).take(4).collect();
+        eprintln!("(\"{conjunct}\", &{seeds:?}),");
+    }
+}
