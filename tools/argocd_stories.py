@@ -5,7 +5,7 @@ usage: tools/argocd_stories.py FOLDER OVERLAY [STORY…] [--by rest|kube]
 
 FOLDER was made by tools/argocd.sh; OVERLAY is the program. Each story changes a repository as people do, waits, and is
 judged by what the cluster itself says then: by its own API, never by what `overlay` prints. Exit status 1 if any story
-went otherwise. The Application as it was at the end of each story is left in FOLDER/run/seen.
+went otherwise. The Applications as they were after each wait are left in FOLDER/run/frames.
 
 Seen with Argo CD 3.5.7, kube-apiserver 1.36.3 and etcd 3.6.16.
 """
@@ -66,7 +66,8 @@ class Lab:
         self.git("remote", "add", "origin", self.url)
         self.push("the start")
         self.application("lattice", "overlays/prod", "lattice")
-        os.makedirs(cluster.path("seen"))
+        os.makedirs(cluster.path("frames"))
+        self.frames, self.story = 0, ""
 
     def git(self, *args, where=None):
         ran = subprocess.run(["git", *args], cwd=where or self.clone, env=self.environment, capture_output=True, text=True)
@@ -134,6 +135,18 @@ class Lab:
             self.kube.ask("DELETE", f"{APPLICATIONS}/{name}")
             until(f"{name} is gone", 30, lambda: self.read(name) is None)
 
+    def record(self, name):
+        """The Applications as they are now, as the tests have them: without what is of this machine and this minute."""
+        commit, parent = (self.git("rev-parse", "--verify", "-q", revision) for revision in ("HEAD", "HEAD~1"))
+        self.frames += 1
+        for application in ("lattice", "side"):
+            if found := self.read(application):
+                found["metadata"].pop("managedFields", None)
+                text = json.dumps(found, indent=1, sort_keys=True)
+                for here, there in ((self.url, "https://git.test/ops/deploy.git"), (commit, "@NEW@"), (parent, "@OLD@")):
+                    text = text.replace(here, there)
+                self.cluster.write(f"frames/{self.frames:03}-{name}-{application}.json", text + "\n")
+
     def run(self, *args, token=WAITER):
         """`overlay`, by the way that is tried; what it answered as JSON, with its exit status and time."""
         way = {"ARGOCD_SERVER": f"http://127.0.0.1:{self.cluster.port['server']}", "ARGOCD_AUTH_TOKEN": self.cluster.token}
@@ -148,6 +161,7 @@ class Lab:
     def wait(self, *args, exit=0, code=None, says="", token=WAITER, dwell="2s"):
         """`overlay wait`; how it ends is what the story expects."""
         answer = self.run("wait", *args, "--dwell", dwell, token=token)
+        self.record(f"{self.story}-{self.by}")
         error = answer["error"] or {}
         self.said = f"exit {answer['exit']} {error.get('code', 'ready')} in {answer['seconds']:.1f} s"
         whole = json.dumps(answer)
@@ -607,7 +621,7 @@ Lab.push_side = push_side
 
 def tell(lab, story, by):
     """Runs one; whether it went as expected."""
-    lab.by, lab.said = by, ""
+    lab.by, lab.said, lab.story = by, "", story.__name__
     lab.git("checkout", "-q", "main")
     began = time.monotonic()
     try:
@@ -615,9 +629,6 @@ def tell(lab, story, by):
         result = "ok"
     except Surprise as surprise:
         result = f"WRONG: {surprise}"
-    for name in ("lattice", "side"):
-        if found := lab.read(name):
-            lab.cluster.write(f"seen/{story.__name__}-{by}-{name}.json", found)
     lab.remove("side")
     print(f"{story.__name__:18} {by:5} {time.monotonic() - began:6.1f} s  {lab.said}  {result}", flush=True)
     return result == "ok"

@@ -1,7 +1,8 @@
 //! How often the loop asks: every rate is bounded here.
 //!
 //! Per Application: a read each [`Expectation::poll`] at first and each five of them later; a refresh after 2, 4, 8, 16 and
-//! then each 30 seconds, while one is pending not before 15; git is asked each 15 seconds at most.
+//! then each 30 seconds, while one is pending not before 15; git is asked each 15 seconds at most. Of many Applications
+//! the reads are spread, and refreshes are fewer still: each has the controller render anew.
 //!
 //! [`Expectation::poll`]: crate::argocd::Expectation::poll
 
@@ -24,6 +25,11 @@ const GIT_PAUSE: u64 = 15;
 /// The pause between tries of a sync that was not taken, and how many there are.
 const SYNC_PAUSE: Duration = Duration::from_secs(5);
 const SYNC_TRIES: u32 = 5;
+
+/// The poll of a single Application, and how many times what goes beyond it the pause between refreshes is at least: with
+/// 50 ms of it for each Application, all together ask for five a second.
+const SINGLE_POLL: Duration = Duration::from_secs(1);
+const REFRESHES_APART: u32 = 4;
 
 /// The annotation that lists what paths count (argo-cd `common/common.go`): with it a comparison may take an old render
 /// for the new revision.
@@ -95,7 +101,9 @@ impl Pace {
             made => REFRESH_PAUSES[(made - 1).min(REFRESH_PAUSES.len() - 1)],
         };
         let pause = if self.pending_since.is_some() { pause.max(PENDING_PAUSE) } else { pause };
-        let last = self.refreshed.map_or(Duration::ZERO, |last| last + Duration::from_secs(pause));
+        let crowded = self.poll.saturating_sub(SINGLE_POLL) * REFRESHES_APART;
+        let pause = Duration::from_secs(pause).max(crowded);
+        let last = self.refreshed.map_or(Duration::ZERO, |last| last + pause);
         // A later comparison is waited for once, so that its pause does not grow with those before.
         let earliest = match wait.is_zero() {
             true => last,
@@ -175,6 +183,23 @@ mod tests {
             pace.refresh(Duration::from_secs(*second), &app, Duration::ZERO).is_some()
         });
         assert_eq!(asked.collect::<Vec<_>>(), [0, 2, 6, 14, 30, 60, 90]);
+    }
+
+    #[test]
+    fn five_hundred_applications_ask_for_few_refreshes_a_second() {
+        // As many as there are, each with its share of the reads.
+        let poll = Duration::from_millis(50) * 500;
+        let app = Application::default();
+        let mut paces: Vec<Pace> = (0..500).map(|_| Pace::new(poll)).collect();
+        let mut asked = |seconds: std::ops::Range<u64>| {
+            let at = seconds.map(Duration::from_secs);
+            let of =
+                |at| paces.iter_mut().filter_map(|p| p.refresh(at, &app, Duration::ZERO)).count();
+            at.map(of).sum::<usize>()
+        };
+        asked(0..60);
+        let later = asked(60..660);
+        assert!(later <= 5 * 600 + 500, "{later} in ten minutes");
     }
 
     #[test]
