@@ -53,6 +53,7 @@ class Lab:
             **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "Somebody"), ("EMAIL", "some@body.example"))}}
         self.git("init", "-q", "--bare", "-b", "main", self.hub, where=cluster.home)
         self.git("init", "-q", "-b", "main", self.clone, where=cluster.home)
+        self.git("commit", "-q", "--allow-empty", "-m", "nothing yet")
         shutil.copytree(os.path.join(ROOT, "fixtures/overlays/lattice"), self.clone, dirs_exist_ok=True)
         for name, text in SIDE.items():
             self.write(f"side/{name}", text)

@@ -245,7 +245,7 @@ fn what_an_application_states_over_git_is_named() {
         lab.write("work/overlays/prod/kustomization.yaml", more);
     });
     let mut app = cases.frame("c94-1");
-    app["spec"]["source"]["kustomize"] = json!({"replicas": [{"name": "web", "count": 1}]});
+    app["spec"]["source"]["kustomize"] = json!({"images": ["shop/web=shop/web:1"]});
     app["status"]["sync"]["comparedTo"] = json!({"source": app["spec"]["source"]});
     let script = Script::new(vec![app]).serving("managed-resources", managed(1, 1));
     let server = FakeArgo::start(vec![("prod", script)]);
@@ -253,7 +253,7 @@ fn what_an_application_states_over_git_is_named() {
     let ran = cases.wait(&server, &["prod", "--commit", &later, "--timeout", "2s"]);
     assert_eq!((ran.status, &*ran.code()), (6, "not-settled"), "{ran:?}");
     for word in [
-        "the Application itself states kustomize.replicas (web=1), which wins over git",
+        "the Application itself states kustomize.images (shop/web=shop/web:1), which wins over git",
         "overlays/prod/.argocd-source-prod.yaml states kustomize.images",
         "rendered is 1 at spec.replicas of Deployment/web",
     ] {
