@@ -98,5 +98,8 @@ pub(super) fn trouble(snapshot: &Snapshot, pod: &Value, now: i64) -> Option<Find
     let message = format!(
         "it drains since {since}s{shown} and may do so for {left}s more: its grace is {grace}s"
     );
-    Some(Finding::about(pod, "draining", message))
+    let name = text_at(pod, "/metadata/name");
+    let fix =
+        format!("its log says what it still works off: kubectl logs {name} -n {}", namespace(pod));
+    Some(Finding::about(pod, "draining", message).fix(fix))
 }

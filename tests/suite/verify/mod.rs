@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::support::json_schema::faults;
 use crate::support::kube_api::KubeApi;
 use crate::support::repo::{Ran, TestRepo};
 
@@ -138,7 +139,10 @@ fn ended(child: Child) -> Ran {
 }
 
 fn verify(repo: &TestRepo, server: &KubeApi, args: &[&str]) -> Ran {
-    ended(command(repo, server, args).spawn().unwrap())
+    let ran = ended(command(repo, server, args).spawn().unwrap());
+    let schema = std::fs::read_to_string("docs/result.schema.json").unwrap();
+    assert_eq!(faults(&serde_json::from_str(&schema).unwrap(), &ran.json()), [""; 0], "{ran:?}");
+    ran
 }
 
 fn ids(ran: &Ran) -> Vec<String> {
