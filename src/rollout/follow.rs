@@ -304,7 +304,7 @@ impl Follow {
                 .iter()
                 .any(|finding| finding.is_failure() && finding.id != "image-unknown")
         });
-        if !wrong && self.leftovers().is_empty() && !self.has_old_pods() {
+        if !wrong && self.leftovers().is_empty() {
             let since = *self.settled_since.get_or_insert(now);
             return Progress::Settled(since);
         }

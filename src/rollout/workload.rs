@@ -27,7 +27,11 @@ pub fn workload_findings(snapshot: &Snapshot, workload: &Value, now: i64) -> Vec
     let mut found = Vec::new();
     let reasons = stall_reasons(snapshot, workload, now);
     match rollout_state(workload) {
-        None | Some(RolloutState::Done) => found.extend(partition(workload)),
+        None => {}
+        Some(RolloutState::Done) => {
+            found.extend(partition(workload));
+            found.extend(outdated(snapshot, workload));
+        }
         Some(RolloutState::Waiting(what)) => {
             found.push(Finding::about(workload, "rollout-unfinished", what));
         }
@@ -70,6 +74,21 @@ fn partition(workload: &Value) -> Option<Finding> {
     let message =
         format!("partition {partition}: pods with a lower ordinal keep the template that they had");
     Some(Finding::about(workload, "partition", message))
+}
+
+/// Pods of an old template after a roll that leaves none: pods and numbers were not read at one moment.
+fn outdated(snapshot: &Snapshot, workload: &Value) -> Option<Finding> {
+    let partition = int_at(workload, "/spec/updateStrategy/rollingUpdate/partition");
+    let pods = snapshot.pods_of(workload);
+    let old = pods.iter().filter(|pod| {
+        !is_over(pod) && !is_terminating(pod) && snapshot.is_new_pod(workload, pod) == Some(false)
+    });
+    let old: Vec<&str> = old.map(|pod| name(pod)).collect();
+    if old.is_empty() || partition.is_some_and(|partition| partition > 0) {
+        return None;
+    }
+    let message = format!("pods of an old template are still there: {}", listed(&old));
+    Some(Finding::about(workload, "rollout-unfinished", message))
 }
 
 /// Pods of an old template that nobody replaces.

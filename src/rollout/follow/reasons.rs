@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{Follow, Step};
 use crate::rollout::finding::Finding;
-use crate::rollout::live::{int_at, is_terminating, namespace, shown};
-use crate::rollout::pod::{is_over, pod_trouble};
+use crate::rollout::live::{is_terminating, namespace, shown};
+use crate::rollout::pod::pod_trouble;
 use crate::rollout::status::{RolloutState, rollout_state};
 use crate::rollout::workload::{is_workload, stall_reasons};
 
@@ -17,22 +17,6 @@ const REASON_SECONDS: i64 = 5;
 const SILENCE_SECONDS: i64 = 60;
 
 impl Follow {
-    /// Whether pods of an old template are known although a roll is over that leaves none: the stream of pods is behind.
-    pub(super) fn has_old_pods(&self) -> bool {
-        self.workloads().into_iter().any(|live| {
-            let leaves_none = int_at(live, "/spec/updateStrategy/rollingUpdate/partition")
-                .is_none_or(|partition| partition <= 0);
-            let is_old = |pod: &&&Value| {
-                !is_over(pod)
-                    && !is_terminating(pod)
-                    && self.snapshot.is_new_pod(live, pod) == Some(false)
-            };
-            leaves_none
-                && rollout_state(live) == Some(RolloutState::Done)
-                && self.snapshot.pods_of(live).iter().any(|pod| is_old(&pod))
-        })
-    }
-
     /// Puts the reasons for which it stands still into the timeline, once they have stood for a moment.
     pub(super) fn notice_reasons(&mut self, now: i64) {
         let mut standing = BTreeSet::new();
