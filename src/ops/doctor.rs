@@ -30,6 +30,7 @@ const CREDENTIALS: [(&[&str], &str); 7] = [
     (&["GITLAB_TOKEN"], "merge requests on GitLab"),
     (&["GITEA_TOKEN"], "pull requests on Gitea and Forgejo"),
     (&["ARGOCD_AUTH_TOKEN"], "wait, through Argo CD's server"),
+    (&["PROMETHEUS_TOKEN"], "verify, for the queries of .overlay.yaml"),
     (&["ARGOCD_SERVER"], "wait: where Argo CD's server is"),
     (&["SSH_AUTH_SOCK"], "remotes over SSH: a running agent"),
 ];
