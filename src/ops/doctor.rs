@@ -24,7 +24,7 @@ const PROGRAMS: [(&str, &[&str], &str); 4] = [
 ];
 
 /// Variables that hold credentials, and what each is for.
-const CREDENTIALS: [(&[&str], &str); 7] = [
+const CREDENTIALS: [(&[&str], &str); 8] = [
     (&["GITHUB_TOKEN", "GH_TOKEN"], "pull requests on GitHub"),
     (&["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"], "pull requests on GitHub, as an App"),
     (&["GITLAB_TOKEN"], "merge requests on GitLab"),
