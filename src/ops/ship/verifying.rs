@@ -58,6 +58,9 @@ impl VerifyOptions {
     }
 }
 
+/// Findings that say that nobody could tell.
+const UNSEEN: [&str; 2] = ["image-unknown", "unreadable"];
+
 /// An object and what is wrong with it.
 type Trouble = (&'static str, String);
 
@@ -128,9 +131,38 @@ impl Before {
         self.0.len()
     }
 
-    /// Whose fault what is wrong now is: nobody's that can be taken back, where all of it was so before.
+    /// Whose fault what is wrong now is: nobody's that can be taken back, where all of it was so before or could not be seen.
     pub(super) fn blame(&self, now: &Verified) -> Blame {
-        let is_old = troubles(now).is_subset(&self.0);
-        if is_old { Blame::Elsewhere } else { Blame::Change }
+        let now = troubles(now);
+        let mut new = now.difference(&self.0);
+        match new.any(|(id, _)| !UNSEEN.contains(id)) {
+            true => Blame::Change,
+            false => Blame::Elsewhere,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Subject;
+    use crate::rollout::Finding;
+
+    #[test]
+    fn what_was_so_before_and_what_nobody_sees_is_not_the_changes_fault() {
+        let found = |ids: &[&'static str]| {
+            let of = |id: &&'static str| Finding::of(Subject::kustomization("a"), id, "wrong");
+            Verified { findings: ids.iter().map(of).collect(), ..Verified::default() }
+        };
+        let before = Before(troubles(&found(&["budget-low"])));
+        for (now, want) in [
+            (vec!["budget-low"], Blame::Elsewhere),
+            (vec!["budget-low", "unreadable"], Blame::Elsewhere),
+            (vec!["image-unknown"], Blame::Elsewhere),
+            (vec!["unreadable", "query-failed"], Blame::Change),
+            (vec!["crash-loop"], Blame::Change),
+        ] {
+            assert_eq!(before.blame(&found(&now)), want, "{now:?}");
+        }
     }
 }
