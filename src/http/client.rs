@@ -11,6 +11,7 @@ use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, AsSendBody, Body};
 
 use super::error::translated;
+use super::pause::Pauses;
 use super::retry::{Failure, Retry, retry_after};
 use super::roots::{load_files, load_roots};
 use super::{Address, HttpError, Method, Proxies, Request, Response, Stream};
@@ -73,13 +74,22 @@ pub struct Client {
     plain: Agent,
     /// Made when the first `https` address is asked: reading the roots costs milliseconds.
     secure: OnceLock<Result<Agent, HttpError>>,
+    pauses: Pauses,
 }
 
 impl Client {
     /// A client; nothing is connected yet.
     pub fn new(options: &Options) -> Self {
         let plain = agent(options, TlsConfig::builder().root_certs(RootCerts::from([])).build());
-        Self { options: options.clone(), plain, secure: OnceLock::new() }
+        Self { options: options.clone(), plain, secure: OnceLock::new(), pauses: Pauses::default() }
+    }
+
+    /// Reads the authorities that `https` servers are judged by now, not with the first request to one.
+    ///
+    /// # Errors
+    /// [`HttpError::Roots`].
+    pub fn prepare_tls(&self) -> Result<(), HttpError> {
+        self.secure_agent().map(|_| ())
     }
 
     /// Sends a request and reads the whole answer, whatever its status, within `deadline`; redirects of safe methods are followed.
@@ -104,10 +114,11 @@ impl Client {
         })
     }
 
-    /// The same, asked again as [`Retry::wait`] decides.
+    /// The same, asked again as [`Retry::wait`] decides. What the server asks of one request to wait (429, or `Retry-After`), all
+    /// patient requests to it wait.
     ///
     /// # Errors
-    /// The last attempt's.
+    /// The last attempt's; [`HttpError::Paused`] where it cannot be asked in time.
     pub fn send_patiently(
         &self,
         request: &Request,
@@ -116,6 +127,7 @@ impl Client {
     ) -> Result<Response, HttpError> {
         let mut made = 0;
         loop {
+            self.sit_out_pause(&request.address, deadline, retry)?;
             made += 1;
             let result = self.send(request, deadline.sooner(retry.each));
             let failure = match &result {
@@ -126,10 +138,33 @@ impl Client {
                 },
                 Err(error) => Failure::Error(error),
             };
-            match retry.wait(request.method, failure, made, deadline.remaining(), random()) {
+            let wait = retry.wait(request.method, failure, made, deadline.remaining(), random());
+            if let Some(pause) = Retry::pause(failure, wait) {
+                self.pauses.keep(request.address.origin(), pause);
+            }
+            match wait {
                 Some(wait) => clock::sleep(wait),
                 None => return result,
             }
+        }
+    }
+
+    /// Waits until the server may be asked again; then a moment of one's own, so that not all ask at once.
+    fn sit_out_pause(
+        &self,
+        address: &Address,
+        deadline: Deadline,
+        retry: &Retry,
+    ) -> Result<(), HttpError> {
+        loop {
+            let left = self.pauses.left(address.origin());
+            if left.is_zero() {
+                return Ok(());
+            }
+            if left >= deadline.remaining() {
+                return Err(HttpError::Paused { address: address.to_string(), left });
+            }
+            clock::sleep(left + retry.first_wait.mul_f64(random()));
         }
     }
 
@@ -201,9 +236,10 @@ impl Client {
     }
 
     fn agent_for(&self, address: &Address) -> Result<&Agent, HttpError> {
-        if !address.origin().secure {
-            return Ok(&self.plain);
-        }
+        if address.origin().secure { self.secure_agent() } else { Ok(&self.plain) }
+    }
+
+    fn secure_agent(&self) -> Result<&Agent, HttpError> {
         let made = self.secure.get_or_init(|| {
             let tls = TlsConfig::builder();
             let tls = match self.options.trust {

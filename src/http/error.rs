@@ -70,6 +70,14 @@ pub enum HttpError {
         /// The time it had.
         waited: Duration,
     },
+    /// It was not asked: what it asked of another request to wait is longer than there is time.
+    #[error("{address}: not asked, because it asks to wait {}", seconds(*.left))]
+    Paused {
+        /// Where.
+        address: String,
+        /// What is left of the pause.
+        left: Duration,
+    },
     /// The server, or something on the way, cut the connection.
     #[error("{address}: the connection broke: {why}")]
     Broken {

@@ -14,6 +14,7 @@
 //! * a *deadline* for the whole request, redirects and body included, and a limit on the bytes of a body and of a line;
 //! * *secrets* ([`Secret`]) stand in no error, no `Debug` text and no other origin: a redirect to another scheme, host or
 //!   port loses every secret header, one from `https` to `http` is refused, ten hops are the most (RFC 9110, section 15.4);
+//! * *pauses*: what a server asks of one request to wait, all requests of the same client to it wait;
 //! * *errors* name scheme, host and path; queries, which carry signatures and tokens, never appear;
 //! * *roots* are the system's (`SSL_CERT_FILE` and `SSL_CERT_DIR` replace them, as with OpenSSL and Go), and what
 //!   [`Options::extra_roots`] adds; *proxies* are those of the usual variables.
@@ -24,6 +25,7 @@ mod address;
 mod client;
 mod error;
 mod lines;
+mod pause;
 mod proxy;
 mod request;
 mod response;

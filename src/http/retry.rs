@@ -69,6 +69,16 @@ impl Retry {
         };
         (wait < left).then_some(wait)
     }
+
+    /// How long all requests to the server should wait after that failure of one: what it asks for, or after 429 `wait`, which is
+    /// what the one waits. Other failures are no word about the others.
+    pub fn pause(failure: Failure<'_>, wait: Option<Duration>) -> Option<Duration> {
+        match failure {
+            Failure::Answer { status: 429 | 503, wait: Some(asked) } => Some(asked),
+            Failure::Answer { status: 429, wait: None } => wait,
+            _ => None,
+        }
+    }
 }
 
 fn is_worth(method: Method, failure: Failure<'_>) -> bool {
@@ -142,6 +152,16 @@ mod tests {
         assert_eq!(wait(7, 60), Some(Duration::from_secs(7)));
         assert_eq!(wait(70, 60), None);
         assert_eq!(wait(u64::MAX, 60), None);
+    }
+
+    #[test]
+    fn what_a_server_asks_of_one_it_asks_of_all() {
+        let own = Some(Duration::from_millis(300));
+        let pause = |failure| Retry::pause(failure, own);
+        assert_eq!(pause(answer(429, Some(7))), Some(Duration::from_secs(7)));
+        assert_eq!(pause(answer(429, None)), own);
+        assert_eq!(pause(answer(503, Some(7))), Some(Duration::from_secs(7)));
+        assert_eq!([pause(answer(503, None)), pause(answer(500, Some(7)))], [None, None]);
     }
 
     #[test]

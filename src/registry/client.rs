@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -11,10 +10,8 @@ use super::credentials::{Credential, Credentials, Login};
 use super::host::{Host, Scheme};
 use super::token::{TokenService, granted};
 use super::{RegistryError, Repository};
-use crate::clock::{self, Deadline};
-use crate::http::{
-    Address, Client, HttpError, Method, Request, Response, Retry, Secret, retry_after,
-};
+use crate::clock::Deadline;
+use crate::http::{Address, Client, HttpError, Method, Request, Response, Retry, Secret};
 
 /// The client for all hosts.
 pub(super) struct RegistryClient {
@@ -212,7 +209,7 @@ impl RegistryClient {
             if source.is_unsent() || matches!(source, HttpError::Tls { .. }) {
                 host.state().unreachable = Some(source.clone());
             }
-            RegistryError::NoAnswer { reference: question.reference.to_owned(), source }
+            RegistryError::unanswered(question.reference, &question.repository.host, source)
         })
     }
 
@@ -277,9 +274,8 @@ impl RegistryClient {
     ) -> Result<Secret, RegistryError> {
         let request = service.request(scope, credential).body_limit(1024 * 1024);
         let response = self.http.send_patiently(&request, self.deadline, &self.retry);
-        let response = response.map_err(|source| RegistryError::NoAnswer {
-            reference: question.reference.to_owned(),
-            source,
+        let response = response.map_err(|source| {
+            RegistryError::unanswered(question.reference, &question.repository.host, source)
         })?;
         match (response.status, credential) {
             (200..300, _) => {}
@@ -287,6 +283,10 @@ impl RegistryClient {
                 return Err(login_refused(host, question, &credential.origin));
             }
             (401 | 403, None) => return Err(self.login_needed(host, question)),
+            (429, _) => {
+                let host = &service.realm.origin().host;
+                return Err(RegistryError::busy(question.reference, host, &response));
+            }
             (status, _) => {
                 let what = format!("a token service that answers with status {status}");
                 return Err(unusual(host, question, what));
@@ -318,11 +318,7 @@ impl RegistryClient {
                 let who = who.unwrap_or_else(|| "anybody".to_owned());
                 RegistryError::Denied { reference, host: host.clone(), who }
             }
-            429 => {
-                let retry_after = retry_after(response, clock::now_unix());
-                let retry_after = retry_after.as_ref().map(Duration::as_secs);
-                RegistryError::Busy { reference, host: host.clone(), retry_after }
-            }
+            429 => RegistryError::busy(question.reference, host, response),
             status => {
                 let code = error_code(response).map(|code| format!(", {code}")).unwrap_or_default();
                 let what = format!("status {status}{code}");

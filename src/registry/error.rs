@@ -1,6 +1,9 @@
 //! Why a registry gave no digest. No sentence holds a credential, nor what a server says beyond its error's code.
 
-use crate::http::HttpError;
+use std::time::Duration;
+
+use crate::clock;
+use crate::http::{HttpError, Response, retry_after};
 
 /// Why an image has no digest that may be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -133,6 +136,30 @@ pub enum RegistryError {
         /// What is wrong.
         why: String,
     },
+}
+
+impl RegistryError {
+    /// No answer; a host that was not asked because it wants to be left alone is busy.
+    pub(super) fn unanswered(reference: &str, host: &str, source: HttpError) -> Self {
+        let reference = reference.to_owned();
+        match source {
+            HttpError::Paused { left, .. } => {
+                let retry_after = Some(left.as_secs().max(1));
+                Self::Busy { reference, host: host.to_owned(), retry_after }
+            }
+            source => Self::NoAnswer { reference, source },
+        }
+    }
+
+    /// An answer of `host` that asks for fewer requests.
+    pub(super) fn busy(reference: &str, host: &str, response: &Response) -> Self {
+        let wait = retry_after(response, clock::now_unix());
+        Self::Busy {
+            reference: reference.to_owned(),
+            host: host.to_owned(),
+            retry_after: wait.as_ref().map(Duration::as_secs),
+        }
+    }
 }
 
 fn among(available: &[String]) -> String {

@@ -25,6 +25,9 @@ const LARGEST_MANIFEST: u64 = 4 * 1024 * 1024;
 /// The bytes of an image's configuration, or of a signature's payload, that are read.
 pub(super) const LARGEST_BLOB: u64 = 8 * 1024 * 1024;
 
+/// A try is given this time, however little all of it may take.
+const SHORTEST_TRY: Duration = Duration::from_secs(1);
+
 /// What a resolution asks for beyond the digest, and how registries are reached.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -60,7 +63,7 @@ impl Registries {
             credentials,
             plain_http: options.plain_http.iter().map(|host| host.to_ascii_lowercase()).collect(),
             deadline: Deadline::after(options.allowed),
-            retry: Retry::default(),
+            retry: patience(options.allowed),
             hosts: Mutex::new(HashMap::new()),
         };
         Self { client, options }
@@ -162,6 +165,12 @@ impl Registries {
         answers.sort_by_key(|(at, _)| *at);
         answers.into_iter().map(|(_, answer)| answer).collect()
     }
+}
+
+/// One try that hangs takes no more than half of the time, so that there is a second one.
+fn patience(allowed: Duration) -> Retry {
+    let usual = Retry::default();
+    Retry { each: (allowed / 2).clamp(SHORTEST_TRY, usual.each), ..usual }
 }
 
 fn next(queue: &Mutex<VecDeque<usize>>) -> Option<usize> {
