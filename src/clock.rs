@@ -83,6 +83,13 @@ pub fn now_unix() -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
+/// The present time in milliseconds since 1970.
+#[allow(clippy::disallowed_methods, reason = "this is the one place")]
+pub fn now_unix_milliseconds() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
 /// The present time in UTC as RFC 3339 writes it, in whole seconds.
 pub fn now_rfc_3339() -> String {
     format_rfc_3339(now_unix())
@@ -103,6 +110,12 @@ pub fn format_rfc_3339(seconds: u64) -> String {
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Milliseconds since 1970 as RFC 3339 writes them in UTC, with three decimals.
+pub fn format_rfc_3339_milliseconds(milliseconds: u64) -> String {
+    let whole = format_rfc_3339(milliseconds / 1000);
+    format!("{}.{:03}Z", whole.trim_end_matches('Z'), milliseconds % 1000)
 }
 
 /// Whether a text is a date and time as RFC 3339 writes it, with `Z` or an offset.
@@ -239,6 +252,7 @@ mod tests {
             assert!(is_rfc_3339(text));
             assert_eq!(parse_rfc_3339(text), i64::try_from(seconds).ok());
         }
+        assert_eq!(format_rfc_3339_milliseconds(951_782_400_007), "2000-02-29T00:00:00.007Z");
         assert_eq!(parse_rfc_3339("1970-01-01T01:30:00.9+01:30"), Some(0));
         assert_eq!(parse_rfc_3339("1969-12-31T23:00:00-01:00"), Some(0));
         assert_eq!(parse_rfc_3339("1970-01-01"), None);

@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::clock::{self, Deadline, Stopwatch};
 use crate::error::{Error, codes};
 use crate::http::{Address, Client, HttpError, Options, Proxies, Request, Trust};
 use crate::probe::{Expect, Outcome, Tally, Try};
-use crate::process::Beside;
+use crate::process::{Beside, Interrupts, ProcessError};
 use crate::report::Report;
 use crate::report::probe::{CommandEnd, Ended, ProbeReport, Target};
 
 /// The most tries that wait for their answers at one time.
 const MOST_WAITING: usize = 256;
-/// How often the command beside is looked at.
+/// How often it is looked whether to end: the command beside, a signal.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// What the user asks of `overlay probe`.
@@ -48,55 +48,183 @@ pub struct ProbeRequest {
     pub command: Vec<OsString>,
 }
 
+impl Default for ProbeRequest {
+    /// Of no address yet: each half a second, for half a minute, with 5 seconds for each try, and no failure.
+    fn default() -> Self {
+        Self {
+            urls: Vec::new(),
+            interval: Duration::from_millis(500),
+            length: Duration::from_secs(30),
+            patience: Duration::from_secs(5),
+            expect: Expect::default(),
+            ca_file: None,
+            is_insecure: false,
+            follows_redirects: false,
+            most_failures: 0,
+            command: Vec::new(),
+        }
+    }
+}
+
 /// Probes.
 ///
 /// # Errors
 /// Where an address is none, or the command cannot be started. What was found is in the report.
 pub fn run(context: &Context, request: &ProbeRequest) -> Result<Report, Error> {
-    let wrong = |error: HttpError| Error::new(codes::USAGE, error.to_string());
-    let addresses: Vec<Address> = request
-        .urls
-        .iter()
-        .map(|url| Address::parse(url).map_err(wrong))
-        .collect::<Result<_, _>>()?;
-    let client = Client::new(&options(context, request)?);
-    let mut beside = match request.command.split_first() {
-        None => None,
-        Some((program, args)) => {
-            let started = Beside::start(program, args, &context.cwd);
-            Some(
-                started
-                    .map_err(|error| Error::new(codes::COMMAND_NOT_STARTED, error.to_string()))?,
-            )
-        }
+    let prepared = Prepared::new(context, request)?;
+    let signals = Signals::watch()?;
+    let mut beside = start_beside(context, &request.command)?;
+    let until = match beside.as_mut() {
+        None => Until::Time(request.length, &signals),
+        Some(beside) => Until::Command(beside, &signals),
     };
-    let started_at = clock::now_unix();
-    let course = Course {
-        context,
-        request,
-        addresses: &addresses,
-        client: &client,
-        watch: Stopwatch::start(),
-        waiting: AtomicUsize::new(0),
-    };
-    let (tallies, ended) = course.run(beside.as_mut())?;
-    let lasted = course.watch.elapsed();
-    // A command that did not end in time goes now.
-    drop(beside);
-    let targets = addresses.iter().zip(tallies);
-    let report = ProbeReport {
-        targets: targets
-            .map(|(address, tally)| Target { address: address.to_string(), tally })
-            .collect(),
-        started_at,
-        lasted,
-        interval: request.interval,
-        expect: request.expect.to_string(),
-        most_failures: request.most_failures,
-        command: request.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        ended,
-    };
+    let report = prepared.run(context, request, until)?;
     Ok(report.into_report())
+}
+
+/// Starts the command, if there is one. The word `overlay` is this program, wherever it was started from.
+fn start_beside(context: &Context, command: &[OsString]) -> Result<Option<Beside>, Error> {
+    let Some((program, args)) = command.split_first() else { return Ok(None) };
+    let ours = (program == "overlay").then(std::env::current_exe).and_then(Result::ok);
+    let program = ours.map_or_else(|| program.clone(), PathBuf::into_os_string);
+    let started = Beside::start(&program, args, &context.cwd);
+    let failed = |error: ProcessError| Error::new(codes::COMMAND_NOT_STARTED, error.to_string());
+    started.map(Some).map_err(failed)
+}
+
+/// The signals that come while it goes on.
+struct Signals {
+    interrupts: Interrupts,
+    /// How many were handed on to the command.
+    handed_on: AtomicUsize,
+}
+
+impl Signals {
+    fn watch() -> Result<Self, Error> {
+        let failed =
+            |error: std::io::Error| Error::new(codes::INTERNAL, format!("signals: {error}"));
+        let interrupts = Interrupts::watch().map_err(failed)?;
+        Ok(Self { interrupts, handed_on: AtomicUsize::new(0) })
+    }
+}
+
+/// What ends a probe from outside.
+#[derive(Debug)]
+pub(super) struct Leash(AtomicU64);
+
+impl Leash {
+    /// One that lets a probe go on.
+    pub(super) fn new() -> Self {
+        Self(AtomicU64::new(u64::MAX))
+    }
+
+    /// Ends the probe as soon as it has made this many tries of each address.
+    pub(super) fn end_after(&self, tries: u64) {
+        self.0.store(tries, Ordering::Relaxed);
+    }
+
+    fn is_over(&self, number: u64) -> bool {
+        number >= self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// When a probe ends.
+enum Until<'u> {
+    /// This long after it began, or with a signal.
+    Time(Duration, &'u Signals),
+    /// With the command beside it, which signals are handed on to.
+    Command(&'u mut Beside, &'u Signals),
+    /// When it is told to.
+    Told(&'u Leash),
+}
+
+/// Where a probe goes, and by what.
+pub(super) struct Prepared {
+    addresses: Vec<Address>,
+    client: Client,
+}
+
+impl Prepared {
+    /// Reads what the user wrote; nothing is sent.
+    ///
+    /// # Errors
+    /// Where an address is none, or a file is not there or holds no authority.
+    pub(super) fn new(context: &Context, request: &ProbeRequest) -> Result<Self, Error> {
+        if context.offline {
+            return Err(Error::new(codes::USAGE, "--offline: no endpoint is asked"));
+        }
+        let wrong = |error: HttpError| Error::new(codes::USAGE, error.to_string());
+        let addresses = request.urls.iter().map(|url| Address::parse(url).map_err(wrong));
+        let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+        let prepared = Self { addresses, client: Client::new(&options(context, request)?) };
+        if prepared.addresses.iter().any(|address| address.origin().secure) {
+            prepared.client.prepare_tls().map_err(unreadable)?;
+        }
+        Ok(prepared)
+    }
+
+    /// Makes one try of each address.
+    ///
+    /// # Errors
+    /// Where the machine has no thread left.
+    pub(super) fn once(
+        &self,
+        context: &Context,
+        request: &ProbeRequest,
+    ) -> Result<ProbeReport, Error> {
+        let leash = Leash::new();
+        leash.end_after(1);
+        self.on_leash(context, request, &leash)
+    }
+
+    /// Probes until `leash` ends it.
+    ///
+    /// # Errors
+    /// Where the machine has no thread left.
+    pub(super) fn on_leash(
+        &self,
+        context: &Context,
+        request: &ProbeRequest,
+        leash: &Leash,
+    ) -> Result<ProbeReport, Error> {
+        self.run(context, request, Until::Told(leash))
+    }
+
+    fn run(
+        &self,
+        context: &Context,
+        request: &ProbeRequest,
+        mut until: Until<'_>,
+    ) -> Result<ProbeReport, Error> {
+        let started_at = clock::now_unix_milliseconds();
+        let course = Course {
+            context,
+            request,
+            addresses: &self.addresses,
+            client: &self.client,
+            watch: Stopwatch::start(),
+            waiting: AtomicUsize::new(0),
+        };
+        let (tallies, ended) = course.run(&mut until)?;
+        let command = request.command.iter().map(|word| word.to_string_lossy().into_owned());
+        let targets = self.addresses.iter().zip(tallies);
+        Ok(ProbeReport {
+            targets: targets
+                .map(|(address, tally)| Target { address: address.to_string(), tally })
+                .collect(),
+            started_at,
+            lasted: course.watch.elapsed(),
+            interval: request.interval,
+            expect: request.expect.to_string(),
+            most_failures: request.most_failures,
+            command: command.collect(),
+            ended,
+        })
+    }
+}
+
+fn unreadable(error: HttpError) -> Error {
+    Error::new(codes::CERTIFICATE_UNREADABLE, error.to_string())
 }
 
 fn options(context: &Context, request: &ProbeRequest) -> Result<Options, Error> {
@@ -134,11 +262,17 @@ struct Course<'c> {
 
 impl Course<'_> {
     /// Makes all tries, and waits for the last of them.
-    fn run(&self, beside: Option<&mut Beside>) -> Result<(Vec<Tally>, Ended), Error> {
+    fn run(&self, until: &mut Until<'_>) -> Result<(Vec<Tally>, Ended), Error> {
         let (done, results) = channel();
         let mut left_out = vec![0; self.addresses.len()];
-        let ended =
-            std::thread::scope(|scope| self.begin_tries(scope, &done, &mut left_out, beside))?;
+        let ended = std::thread::scope(|scope| {
+            let ended = self.begin_tries(scope, &done, &mut left_out, until);
+            if let Until::Time(_, signals) | Until::Command(_, signals) = until {
+                // Whoever does not want to wait for the last answers either can end the program.
+                signals.interrupts.stop_watching();
+            }
+            ended
+        })?;
         drop(done);
         let mut tries: Vec<Vec<Try>> = vec![Vec::new(); self.addresses.len()];
         for (of, one) in results {
@@ -153,11 +287,11 @@ impl Course<'_> {
         scope: &'s Scope<'s, '_>,
         done: &Sender<(usize, Try)>,
         left_out: &mut [u64],
-        mut beside: Option<&mut Beside>,
+        until: &mut Until<'_>,
     ) -> Result<Ended, Error> {
         let mut number = 0;
         loop {
-            if let Some(ended) = self.sleep_until(self.due(number), beside.as_deref_mut())? {
+            if let Some(ended) = self.sleep_until_due(number, until)? {
                 return Ok(ended);
             }
             for (of, out) in left_out.iter_mut().enumerate() {
@@ -192,39 +326,66 @@ impl Course<'_> {
         u64::try_from(at.as_nanos() / self.request.interval.as_nanos().max(1)).unwrap_or(u64::MAX)
     }
 
-    /// Sleeps until then, or to the end of the probe.
-    fn sleep_until(
-        &self,
-        due: Duration,
-        mut beside: Option<&mut Beside>,
-    ) -> Result<Option<Ended>, Error> {
-        if beside.is_none() && due >= self.request.length {
-            return Ok(Some(Ended::Time));
-        }
+    /// Sleeps until the try of this number is due, or to the end of the probe.
+    fn sleep_until_due(&self, number: u64, until: &mut Until<'_>) -> Result<Option<Ended>, Error> {
+        let due = self.due(number);
         loop {
-            if let Some(beside) = beside.as_deref_mut() {
-                let polled = beside.poll();
-                let failed = |error: std::io::Error| Error::new(codes::INTERNAL, error.to_string());
-                if let Some(status) = polled.map_err(failed)? {
-                    return Ok(Some(Ended::Command(CommandEnd::of(status.code()))));
+            let ended = match until {
+                Until::Time(length, _) if due >= *length => Some(Ended::Time),
+                Until::Time(_, signals) => signals.interrupts.next().map(|_| Ended::Signal),
+                Until::Command(beside, signals) => {
+                    self.end_of(beside, signals)?.map(Ended::Command)
                 }
-                if self.context.timeout.is_some_and(|most| self.watch.elapsed() >= most) {
-                    return Ok(Some(Ended::Command(CommandEnd::TooSlow)));
-                }
-            }
+                Until::Told(leash) => leash.is_over(number).then_some(Ended::Time),
+            };
             let left = due.saturating_sub(self.watch.elapsed());
-            if left.is_zero() {
-                return Ok(None);
+            if ended.is_some() || left.is_zero() {
+                return Ok(ended);
             }
-            clock::sleep(if beside.is_some() { left.min(LOOK) } else { left });
+            clock::sleep(left.min(LOOK));
         }
+    }
+
+    /// How the command beside ended, or was ended here.
+    fn end_of(&self, beside: &mut Beside, signals: &Signals) -> Result<Option<CommandEnd>, Error> {
+        let ended = self.look_after(beside, signals)?;
+        if matches!(ended, Some(CommandEnd::Killed | CommandEnd::TooSlow)) {
+            beside.end();
+        }
+        Ok(ended)
+    }
+
+    /// A signal is handed on to the command, and what it does then is its end; a second one ends it.
+    fn look_after(
+        &self,
+        beside: &mut Beside,
+        signals: &Signals,
+    ) -> Result<Option<CommandEnd>, Error> {
+        let failed = |error: std::io::Error| Error::new(codes::INTERNAL, error.to_string());
+        if let Some(status) = beside.poll().map_err(failed)? {
+            return Ok(Some(CommandEnd::of(status.code())));
+        }
+        if let Some(signal) = signals.interrupts.next() {
+            if signals.handed_on.fetch_add(1, Ordering::Relaxed) > 0 {
+                return Ok(Some(CommandEnd::Killed));
+            }
+            beside.hand_on(signal);
+        }
+        let is_over = self.context.timeout.is_some_and(|most| self.watch.elapsed() >= most);
+        Ok(is_over.then_some(CommandEnd::TooSlow))
+    }
+
+    /// How long a try may take; `--timeout` is the command's where there is one.
+    fn patience(&self) -> Duration {
+        let most = self.context.timeout.filter(|_| self.request.command.is_empty());
+        most.map_or(self.request.patience, |most| most.min(self.request.patience))
     }
 
     fn make_try(&self, of: usize, number: u64) -> Try {
         let at = self.watch.elapsed();
         let address = &self.addresses[of];
         let request = Request::get(address.clone()).header("Cache-Control", "no-cache");
-        let answer = self.client.send(&request, Deadline::after(self.request.patience));
+        let answer = self.client.send(&request, Deadline::after(self.patience()));
         let took = self.watch.elapsed().saturating_sub(at);
         let outcome = Outcome::of(answer.map(|answer| answer.status), &self.request.expect);
         if let (Outcome::Failure { message, .. }, Some(progress)) =

@@ -5,10 +5,15 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 
-use super::{ProcessError, Running};
+use super::{Interrupt, POLL, ProcessError, Running};
+use crate::clock::{self, Deadline};
 
-/// A running program; it is ended when this is dropped.
+/// How long a program has to end when it is asked to.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A running program; it is killed when this is dropped.
 pub struct Beside(Running);
 
 impl Beside {
@@ -38,6 +43,46 @@ impl Beside {
     pub fn poll(&mut self) -> io::Result<Option<ExitStatus>> {
         self.0.0.try_wait()
     }
+
+    /// Hands on a signal that came to us alone. One of the terminal's has reached the program already, and a second one would tell
+    /// many programs not to end in order.
+    pub fn hand_on(&mut self, signal: Interrupt) {
+        let is_ours_alone =
+            signal == Interrupt::Terminate || !io::IsTerminal::is_terminal(&io::stderr());
+        if is_ours_alone {
+            self.signal(signal);
+        }
+    }
+
+    /// Asks it to end (SIGTERM), and kills it where it has not a few seconds later.
+    pub fn end(&mut self) {
+        self.signal(Interrupt::Terminate);
+        let grace = Deadline::after(GRACE);
+        while !grace.is_over() && matches!(self.poll(), Ok(None)) {
+            clock::sleep(POLL);
+        }
+    }
+
+    #[cfg(unix)]
+    fn signal(&mut self, signal: Interrupt) {
+        use rustix::process::{Pid, Signal, kill_process};
+        // Only while it runs is the number its own.
+        if !matches!(self.poll(), Ok(None)) {
+            return;
+        }
+        let signal = match signal {
+            Interrupt::Interrupt => Signal::INT,
+            Interrupt::Terminate => Signal::TERM,
+        };
+        if let Some(id) = i32::try_from(self.0.0.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(id, signal);
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn signal(&mut self, _: Interrupt) {
+        let _ = self.0.0.kill();
+    }
 }
 
 #[cfg(unix)]
@@ -60,5 +105,21 @@ mod tests {
         };
         assert_eq!(status.code(), Some(3));
         assert!(Beside::start(&"no-such-program".into(), &[], Path::new("/")).is_err());
+    }
+
+    #[test]
+    fn it_is_asked_before_it_is_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let script =
+            "trap 'echo asked > told; exit 0' TERM; echo > ready; while :; do sleep 0.02; done";
+        let beside = Beside::start(&"sh".into(), &["-c".into(), script.into()], folder.path());
+        let mut beside = beside.unwrap();
+        let deadline = Deadline::after(Duration::from_secs(20));
+        while !folder.path().join("ready").exists() && !deadline.is_over() {
+            clock::sleep(Duration::from_millis(5));
+        }
+        beside.end();
+        let told = std::fs::read_to_string(folder.path().join("told")).unwrap();
+        assert_eq!(told, "asked\n");
     }
 }

@@ -12,9 +12,11 @@ use std::time::Duration;
 use crate::clock::{self, Deadline};
 
 mod beside;
+mod interrupts;
 mod session;
 
 pub use beside::Beside;
+pub use interrupts::{Interrupt, Interrupts};
 pub use session::Session;
 
 /// How often an ending program is looked at.

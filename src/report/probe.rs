@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use super::{Report, Style, Text};
-use crate::clock::format_rfc_3339;
+use crate::clock::format_rfc_3339_milliseconds;
 use crate::error::{Error, codes};
 use crate::probe::{Bucket, Outcome, Tally, Try};
 
@@ -28,6 +28,8 @@ pub struct Target {
 pub enum Ended {
     /// The time was over.
     Time,
+    /// A signal asked for it.
+    Signal,
     /// The command beside it ended, or was ended.
     Command(CommandEnd),
 }
@@ -55,7 +57,7 @@ impl CommandEnd {
 pub struct ProbeReport {
     /// The addresses.
     pub targets: Vec<Target>,
-    /// When it began, in seconds since 1970.
+    /// When it began, in milliseconds since 1970.
     pub started_at: u64,
     /// How long it went on.
     pub lasted: Duration,
@@ -79,8 +81,15 @@ impl ProbeReport {
         report
     }
 
-    fn failures(&self) -> u64 {
-        self.targets.iter().map(|target| target.tally.failures().count() as u64).sum()
+    /// How many tries failed, over all addresses.
+    pub fn failures(&self) -> u64 {
+        self.failures_since(Duration::ZERO)
+    }
+
+    /// How many of those that began at that time after the start or later.
+    pub fn failures_since(&self, at: Duration) -> u64 {
+        let failures = self.targets.iter().flat_map(|target| target.tally.failures());
+        failures.filter(|one| one.at >= at).count() as u64
     }
 
     fn error(&self) -> Option<Error> {
@@ -91,7 +100,7 @@ impl ProbeReport {
         let counted = format!("{failures} of {tries} tries failed");
         let command = self.command.join(" ");
         let failed = match self.ended {
-            Ended::Time | Ended::Command(CommandEnd::Status(0)) => None,
+            Ended::Time | Ended::Signal | Ended::Command(CommandEnd::Status(0)) => None,
             Ended::Command(CommandEnd::Status(status)) => {
                 Some((codes::COMMAND_FAILED, format!("`{command}` ended with {status}")))
             }
@@ -107,7 +116,7 @@ impl ProbeReport {
             return Some(Error::new(code, message).hint(format!("of the probe, {counted}")));
         }
         if tries == 0 {
-            let message = "the command ended before a single try was made";
+            let message = "it ended before a single try was made";
             return Some(Error::new(codes::PROBE_FAILED, message));
         }
         let allowed = self.most_failures;
@@ -127,13 +136,18 @@ impl ProbeReport {
             json!({ "words": self.command, "status": status })
         });
         json!({
-            "startedAt": format_rfc_3339(self.started_at),
+            "startedAt": format_rfc_3339_milliseconds(self.started_at),
             "durationMs": milliseconds(self.lasted),
             "intervalMs": milliseconds(self.interval),
             "expect": self.expect,
             "maxFailures": self.most_failures,
             "failures": self.failures(),
             "command": command,
+            "endedBy": match self.ended {
+                Ended::Time => "time",
+                Ended::Signal => "signal",
+                Ended::Command(_) => "command",
+            },
             "targets": self.targets.iter().map(|target| self.target_json(target)).collect::<Vec<_>>(),
         })
     }
@@ -178,13 +192,19 @@ impl ProbeReport {
         };
         json!({
             "number": one.number,
-            "at": format_rfc_3339(self.started_at + one.at.as_secs()),
+            "at": self.time(one.at),
             "afterMs": milliseconds(one.at),
             "tookMs": milliseconds(one.took),
             "cause": cause.map(|cause| cause.word()),
             "status": cause.and_then(|cause| cause.status()),
             "message": message,
         })
+    }
+
+    /// The time of day at that time of the probe.
+    fn time(&self, at: Duration) -> String {
+        let after = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
+        format_rfc_3339_milliseconds(self.started_at.saturating_add(after))
     }
 
     fn to_text(&self) -> Text {
@@ -194,6 +214,9 @@ impl ProbeReport {
         }
         match self.ended {
             Ended::Time => {}
+            Ended::Signal => {
+                text.line("ended by a signal");
+            }
             Ended::Command(CommandEnd::Status(status)) => {
                 text.line(format!("`{}` ended with {status}", self.command.join(" ")));
             }
@@ -246,8 +269,7 @@ impl ProbeReport {
             if let Outcome::Failure { message, .. } = &one.outcome {
                 let message =
                     message.strip_prefix(&format!("{}: ", target.address)).unwrap_or(message);
-                let time = format_rfc_3339(self.started_at + one.at.as_secs());
-                text.line(format!("  {time} (+{}) {message}", shown(one.at)));
+                text.line(format!("  {} (+{}) {message}", self.time(one.at), shown(one.at)));
             }
         }
         if failures > MOST_SHOWN {

@@ -1,5 +1,9 @@
 //! `overlay probe` against servers on loopback that fail in scripted ways.
 
+mod servers;
+#[cfg(unix)]
+mod signals;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -220,6 +224,11 @@ fn a_command_beside_is_accompanied_to_its_end() {
     assert_eq!(json["result"]["failures"], 0);
     let ran = probe(&[&url, "--timeout", "300ms", "--", "sleep", "30"]);
     assert_eq!((ran.status, ran.code().as_str()), (6, "command-too-slow"), "{ran:?}");
+    // The program itself, whatever the path says.
+    let ran = probe(&[&url, "--interval", "50ms", "--while", "overlay schema result"]);
+    assert_eq!(ran.json()["result"]["command"]["status"], 0, "{ran:?}");
+    assert_eq!(ran.json()["result"]["endedBy"], "command", "{ran:?}");
+    assert!(ran.stderr.contains("\"$schema\""), "{ran:?}");
     let ran = probe(&[&url, "--", "no-such-program-here"]);
     assert_eq!((ran.status, ran.code().as_str()), (4, "command-not-started"));
 }
@@ -241,6 +250,7 @@ fn what_cannot_be_probed_is_wrong_usage() {
         &["http://127.0.0.1:1/", "--interval", "1ms"],
         &["http://127.0.0.1:1/", "--interval", "0.5"],
         &["http://127.0.0.1:1/", "--for", "0s"],
+        &["http://127.0.0.1:1/", "--offline"],
         &["http://127.0.0.1:1/", "--expect", "ok"],
         &["http://127.0.0.1:1/", "--while", "a | b"],
         &["http://127.0.0.1:1/", "--while", "a", "--", "b"],
