@@ -101,6 +101,11 @@ pub fn presented_chain(
     }
 }
 
+/// The host of `HOST:PORT`; `None` where it is no such address.
+pub fn host_of(address: &str) -> Option<&str> {
+    split(address).map(|(host, _)| host)
+}
+
 /// `host:port`, `[v6]:port`.
 fn split(address: &str) -> Option<(&str, u16)> {
     let (host, port) = address.rsplit_once(':')?;

@@ -7,6 +7,7 @@ use clap::Args;
 use super::cluster::ClusterArgs;
 use super::options::{OutputFormat, TypedDuration};
 use crate::error::Error;
+use crate::ops::cluster::parse_namespace;
 use crate::ops::verify::VerifyRequest;
 use crate::ops::{self, Context};
 use crate::report::Report;
@@ -24,7 +25,7 @@ pub(crate) struct VerifyArgs {
     more: Vec<OsString>,
 
     /// The namespace of objects that state none. Without OVERLAY: everything in it is looked at, as before a node upgrade.
-    #[arg(short, long, value_name = "NS")]
+    #[arg(short, long, value_name = "NS", value_parser = parse_namespace)]
     namespace: Option<String>,
 
     /// Render this revision instead of HEAD.
@@ -60,7 +61,7 @@ pub(crate) struct VerifyArgs {
     dwell: Option<TypedDuration>,
 
     /// Where Argo CD Applications are looked for; everywhere if it is not given.
-    #[arg(long, value_name = "NAMESPACE")]
+    #[arg(long, value_name = "NAMESPACE", value_parser = parse_namespace)]
     argocd_namespace: Option<String>,
 
     #[command(flatten)]
@@ -79,16 +80,20 @@ impl VerifyArgs {
     pub(crate) fn run(&self, context: &Context, output: OutputFormat) -> Result<Report, Error> {
         #[cfg(feature = "trust")]
         if let Some(request) =
-            self.trust.to_request(&self.cluster, self.overlays.first(), output)?
+            self.trust.to_request(&self.cluster, self.all_overlays().next(), output)?
         {
             return ops::trust::run(context, &request);
         }
         ops::verify::run(context, &self.to_request(output))
     }
 
+    fn all_overlays(&self) -> impl Iterator<Item = &OsString> {
+        self.overlays.iter().chain(&self.more)
+    }
+
     fn to_request(&self, output: OutputFormat) -> VerifyRequest {
         VerifyRequest {
-            overlays: self.overlays.iter().chain(&self.more).cloned().collect(),
+            overlays: self.all_overlays().cloned().collect(),
             namespace: self.namespace.clone(),
             at: self.at.clone(),
             commit: self.commit.clone(),

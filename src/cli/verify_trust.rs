@@ -15,6 +15,18 @@ use crate::trust::Days;
 /// Days that should be left where nothing is said.
 const USUAL_DAYS: u32 = 14;
 
+/// What says how an overlay is verified, which is another question.
+const OF_THE_OVERLAY: [&str; 8] = [
+    "namespace",
+    "at",
+    "commit",
+    "min_allowed_disruptions",
+    "no_registry",
+    "follow",
+    "dwell",
+    "argocd_namespace",
+];
+
 /// Whether clients trust what a server presents.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Trust")]
@@ -22,7 +34,7 @@ const USUAL_DAYS: u32 = 14;
 #[command(group = ArgGroup::new("presented").multiple(false))]
 pub(crate) struct TrustArgs {
     /// Whether clients that trust a CA trust what a server presents, as `openssl verify` sees it and as clients on rustls do. Needs no OVERLAY; one that is named is where restarts are advised.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = OF_THE_OVERLAY)]
     trust: bool,
 
     /// The authorities: a file of PEM. Without this and --ca-secret: those that this machine trusts.

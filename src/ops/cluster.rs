@@ -67,6 +67,23 @@ impl ClusterAccess {
     }
 }
 
+/// Reads the name of a namespace: a label of RFC 1123, as the API takes it.
+///
+/// # Errors
+/// A sentence that says what is wrong.
+pub fn parse_namespace(text: &str) -> Result<String, String> {
+    let is_inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    let is_label = !text.is_empty()
+        && text.len() <= 63
+        && text.bytes().all(is_inner)
+        && !text.starts_with('-')
+        && !text.ends_with('-');
+    match is_label {
+        true => Ok(text.to_owned()),
+        false => Err(format!("`{text}` is no name of a namespace")),
+    }
+}
+
 fn nowhere() -> Error {
     Error::new(codes::CLUSTER_UNCONFIGURED, "which cluster is meant is not known")
         .hint("set KUBECONFIG, or name a file with --kubeconfig, or read a dump with --from FILE")
@@ -87,4 +104,20 @@ pub(super) fn connection_name(
         }
     };
     crate::kubernetes::ConnectionName { kubeconfig: files, context: kube_context.cloned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_namespaces_are_labels() {
+        for name in ["memql", "argo-cd", "7", "a"] {
+            assert_eq!(parse_namespace(name).as_deref(), Ok(name));
+        }
+        let long = "a".repeat(64);
+        for wrong in ["", "-a", "a-", "A", "a.b", "a/b", "../a", "a b", "ä", long.as_str()] {
+            assert!(parse_namespace(wrong).is_err(), "{wrong}");
+        }
+    }
 }

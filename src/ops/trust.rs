@@ -48,16 +48,21 @@ pub struct TrustRequest {
 /// # Errors
 /// Where a file, a Secret or a server cannot be read.
 pub fn run(context: &Context, request: &TrustRequest) -> Result<Report, Error> {
+    // It is only named in advice, which would be worth nothing where there is none.
+    if let Some(overlay) = &request.overlay {
+        context.locate(std::slice::from_ref(overlay))?;
+    }
     let allowed = context.allowed_time().unwrap_or(HANDSHAKE);
     let sources = Sources::open(context, request, allowed)?;
     let ca = sources.read(&request.ca, "ca.crt")?;
     let leaf = sources.read(&request.leaf, "tls.crt")?;
     let key = key_match(&sources, request, &leaf)?;
     let now = i64::try_from(clock::now_unix()).unwrap_or(i64::MAX);
+    let host = request.host.as_deref().or_else(|| request.leaf.host());
     let question = Question {
         trusted: &ca.certificates,
         presented: &leaf.certificates,
-        host: request.host.as_deref(),
+        host,
         now,
         days: request.days,
         key: key.as_ref(),
@@ -75,7 +80,7 @@ pub fn run(context: &Context, request: &TrustRequest) -> Result<Report, Error> {
             .leaf
             .secret()
             .map(|secret| (secret.namespace.clone(), secret.name.clone())),
-        host: request.host.clone(),
+        host: host.map(str::to_owned),
         overlay: request.overlay.as_ref().map(|overlay| overlay.to_string_lossy().into_owned()),
         key: key.clone(),
         now,

@@ -150,36 +150,44 @@ impl TrustReport<'_> {
                 None => "issue the leaf anew from the present authority, then look again".to_owned(),
             });
         }
-        let servers = self.to_restart(Side::Server, is_refused);
-        let clients = self.to_restart(Side::Authority, false);
-        let overlay = self.overlay.as_deref().unwrap_or("OVERLAY");
-        let mut restart = |names: Vec<String>, what: &str| {
-            if !names.is_empty() {
-                let names = names.join(" ");
-                steps.push(format!(
-                    "restart what {what} through git: `overlay restart {overlay} {names}`"
-                ));
-            }
+        steps.extend(self.restarts(Side::Server, is_refused, "serves it"));
+        steps.extend(self.restarts(Side::Authority, false, "trusts it"));
+        steps
+    }
+
+    /// To start anew what reads the Secret of that side: what has an old value of it, or `all`. Git restarts some kinds, others start
+    /// again in ways of their own.
+    fn restarts(&self, side: Side, all: bool, what: &str) -> Vec<String> {
+        let owners = self.to_restart(side, all);
+        let is_for_git = |owner: &String| {
+            ["Deployment/", "StatefulSet/", "DaemonSet/"].iter().any(|kind| owner.starts_with(kind))
         };
-        restart(servers, "serves it");
-        restart(clients, "trusts it");
+        let (by_git, others): (Vec<String>, Vec<String>) = owners.into_iter().partition(is_for_git);
+        let overlay = self.overlay.as_deref().unwrap_or("OVERLAY");
+        let mut steps = Vec::new();
+        if !by_git.is_empty() {
+            let names = by_git.join(" ");
+            steps.push(format!(
+                "restart what {what} through git: `overlay restart {overlay} {names}`"
+            ));
+        }
+        if !others.is_empty() {
+            let names = others.join(", ");
+            steps.push(format!(
+                "start anew what {what} and no restart through git reaches: {names}"
+            ));
+        }
         steps
     }
 
     fn to_restart(&self, side: Side, all: bool) -> Vec<String> {
+        let states: &[ReaderState] = match all {
+            true => &[ReaderState::Stale, ReaderState::Current, ReaderState::Unknown],
+            false => &[ReaderState::Stale],
+        };
         let readings = self.pods.iter().filter(|reading| reading.side == side);
         let mut owners: Vec<String> = readings
-            .flat_map(|reading| {
-                match all {
-                    true => {
-                        [ReaderState::Stale, ReaderState::Current, ReaderState::Unknown].to_vec()
-                    }
-                    false => vec![ReaderState::Stale],
-                }
-                .into_iter()
-                .flat_map(|state| reading.owners(state))
-            })
-            .filter(|owner| !owner.starts_with("Pod/"))
+            .flat_map(|reading| states.iter().flat_map(|state| reading.owners(*state)))
             .collect();
         owners.sort();
         owners.dedup();

@@ -38,6 +38,21 @@ impl Source {
             _ => None,
         }
     }
+
+    /// The host that clients of it ask for, where it is a server of another machine: what is reached by this machine's own address is
+    /// mostly forwarded from elsewhere.
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Self::Server(address) => tls::host_of(address).filter(|host| !is_here(host)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a host is this machine.
+fn is_here(host: &str) -> bool {
+    let is_loopback = |address: std::net::IpAddr| address.is_loopback();
+    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(is_loopback)
 }
 
 /// The name of a Secret, and the key in it.
@@ -128,6 +143,9 @@ impl<'c> Sources<'c> {
                 let name = file.display().to_string();
                 let read = read_certificates(self.read_file(file)?.as_bytes());
                 Ok(opened(name.clone(), read.map_err(|why| unreadable(&name, why))?.certificates))
+            }
+            Source::Server(_) if self.context.offline => {
+                Err(Error::new(codes::USAGE, "--offline: no server is asked"))
             }
             Source::Server(address) => {
                 let presented =
@@ -241,6 +259,17 @@ fn system_authorities() -> Result<Vec<Vec<u8>>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_elsewhere_is_asked_for_by_its_name() {
+        let host = |address: &str| Source::Server(address.to_owned()).host().map(str::to_owned);
+        assert_eq!(host("identity.mesh.svc:8443").as_deref(), Some("identity.mesh.svc"));
+        assert_eq!(host("10.0.0.7:443").as_deref(), Some("10.0.0.7"));
+        for here in ["localhost:8443", "127.0.0.1:8443", "[::1]:8443", "nowhere"] {
+            assert_eq!(host(here), None, "{here}");
+        }
+        assert_eq!(Source::System.host(), None);
+    }
 
     #[test]
     fn names_of_secrets_are_read() {

@@ -1,7 +1,9 @@
-//! Random small worlds of certificates: for each CA file, chain file and time our verdict is openssl's, error for error.
+//! Random small worlds of certificates: for each CA file, chain file and time our verdict is openssl's, error for error, and
+//! that about clients on rustls is what such a client does.
 
-use overlay::trust::{Certificate, chain, read_certificates};
+use overlay::trust::{Certificate, chain, clients, read_certificates};
 
+use super::handshake;
 use super::pki::{Pki, Wish, now};
 
 /// Numbers that look random, the same ones for the same seed (xorshift, G. Marsaglia).
@@ -47,7 +49,7 @@ const IDENTIFIERS: [&str; 5] = [
     "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid,issuer:always",
     "authorityKeyIdentifier=issuer:always",
     "subjectKeyIdentifier=hash",
-    "",
+    "subjectKeyIdentifier=none\nauthorityKeyIdentifier=none",
 ];
 const MORE: [&str; 9] = [
     "",
@@ -60,6 +62,9 @@ const MORE: [&str; 9] = [
     "nameConstraints=excluded;DNS:mesh.svc",
     "1.2.3.4=critical,ASN1:UTF8String:x",
 ];
+
+/// The host that clients ask for.
+const HOST: &str = "host.mesh.svc";
 
 /// A certificate of the pool: which one made it, and with which key.
 struct Made {
@@ -129,7 +134,7 @@ fn pick(dice: &mut Dice, pool: &[Made]) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn random_chains_are_judged_as_openssl_judges_them() {
+fn random_chains_are_judged_as_openssl_and_clients_judge_them() {
     let Some(pki) = Pki::new() else { return };
     let seed = std::env::var("OVERLAY_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let mut dice = Dice(seed.unwrap_or(0x5eed_0001));
@@ -139,6 +144,7 @@ fn random_chains_are_judged_as_openssl_judges_them() {
         .map(|at| read(&format!("c{at}.crt")).first().map_or(0, |one: &Certificate| one.not_after))
         .collect();
     let (mut taken, mut refused) = (0, std::collections::BTreeMap::<u32, usize>::new());
+    let mut clients_said = std::collections::BTreeMap::<String, usize>::new();
     for round in 0..400 {
         let (trusted, chain_names) = pick(&mut dice, &pool);
         pki.bundle("ca.pem", &trusted.iter().map(String::as_str).collect::<Vec<_>>());
@@ -165,6 +171,16 @@ fn random_chains_are_judged_as_openssl_judges_them() {
             pki.read("ca.pem"),
             pki.read("chain.pem"),
         );
+        let leaf: usize = chain_names[0][1..].parse().unwrap();
+        let key = pki.read(&format!("{}.key", pool[leaf].key));
+        let client = clients::judge(&roots, &presented, Some(HOST), at).refusal;
+        let theirs = handshake::refusal(&roots, &presented, &key, HOST, at);
+        let is_same = match (&client, &theirs) {
+            (Some(ours), Some(theirs)) => handshake::says(theirs, &ours.word),
+            (ours, theirs) => ours.is_none() && theirs.is_none(),
+        };
+        assert!(is_same, "seed {seed:?} round {round}: {client:?}, a client: {theirs:?}");
+        *clients_said.entry(client.map_or(String::new(), |refusal| refusal.word)).or_default() += 1;
         match said.errors.first() {
             None => taken += 1,
             Some((number, _)) => *refused.entry(*number).or_default() += 1,
@@ -173,4 +189,5 @@ fn random_chains_are_judged_as_openssl_judges_them() {
     // Random as they are, they say something: many of each, for many reasons.
     assert!(taken > 40, "taken {taken}, refused {refused:?}");
     assert!(refused.len() > 5, "taken {taken}, refused {refused:?}");
+    assert!(clients_said.contains_key("") && clients_said.len() > 5, "{clients_said:?}");
 }

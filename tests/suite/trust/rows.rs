@@ -1,8 +1,13 @@
-//! The table "webpki against openssl": every row with certificates that openssl makes and judges.
+//! The table "webpki against openssl": every row with certificates that openssl makes and judges; in every row a client on
+//! rustls does what is said of it.
 
 use overlay::trust::{self, Bundle, Days, Question, read_certificates};
 
+use super::handshake;
 use super::pki::{CA, LEAF, Pki, Said, Wish, now};
+
+/// The host that most of the leaves name.
+const HOST: &str = "identity.mesh.svc";
 
 /// What both sides say of a CA file and a chain file.
 struct Case {
@@ -22,6 +27,7 @@ fn judge_at(pki: &Pki, ca: &[&str], chain: &[&str], at: i64) -> Case {
     pki.bundle("ca.pem", ca);
     pki.bundle("chain.pem", chain);
     let (trusted, presented) = (bundle(pki, "ca.pem"), bundle(pki, "chain.pem"));
+    assert_clients_do_so(pki, &trusted, &presented, chain[0], at);
     let judgement = trust::judge(&Question {
         trusted: &trusted.certificates,
         presented: &presented.certificates,
@@ -40,6 +46,20 @@ fn judge_at(pki: &Pki, ca: &[&str], chain: &[&str], at: i64) -> Case {
         clients: judgement.clients.refusal.map(|refusal| refusal.word).unwrap_or_default(),
         difference: judgement.difference,
         findings: judgement.findings.iter().map(|finding| finding.id).collect(),
+    }
+}
+
+/// A client on rustls ends its handshake where we say so, for that reason, and nowhere else.
+#[track_caller]
+fn assert_clients_do_so(pki: &Pki, trusted: &Bundle, presented: &Bundle, leaf: &str, at: i64) {
+    let (trusted, presented) = (&trusted.certificates, &presented.certificates);
+    let ours = trust::clients::judge(trusted, presented, Some(HOST), at).refusal;
+    let key = pki.read(&format!("{leaf}.key"));
+    let theirs = handshake::refusal(trusted, presented, &key, HOST, at);
+    match (&ours, &theirs) {
+        (None, None) => {}
+        (Some(ours), Some(theirs)) if handshake::says(theirs, &ours.word) => {}
+        _ => panic!("{leaf}: we say {ours:?}, a client says {theirs:?}"),
     }
 }
 
@@ -215,6 +235,12 @@ fn names_of_authorities_are_compared_folded_by_openssl_alone() {
     pki.certificate("other", &Wish::root("/O=Mesh/CN=Identity CA"));
     let case = judge(&pki, &["other"], &["leaf"]);
     assert_row(&case, false, "InvalidSignatureForPublicKey");
+    // The same of a leaf that does not say which key signed it.
+    let silent = format!("{LEAF}\nauthorityKeyIdentifier=none\nsubjectKeyIdentifier=none");
+    pki.certificate("silent", &Wish::leaf("/CN=silent", "one").with(&silent));
+    let case = judge(&pki, &["other"], &["silent"]);
+    assert_row(&case, false, "InvalidSignatureForPublicKey");
+    assert_eq!(case.ours.1, [(7, 0)]);
 }
 
 #[test]
