@@ -1,6 +1,8 @@
 //! Two baselines: what is new, what is still there, what is gone.
 
-use super::{Baseline, Node, Trouble};
+use std::collections::BTreeMap;
+
+use super::{Baseline, Node, Trouble, What};
 
 /// What changed between two baselines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,12 +19,18 @@ pub struct Comparison {
     pub addresses: Vec<AddressChange>,
     /// Databases in another phase: `NAMESPACE/NAME`, then, now; empty where there is none.
     pub databases: Vec<(String, String, String)>,
+    /// Claims that are gone or have another volume.
+    pub claims: Vec<ClaimChange>,
+    /// Workloads with fewer ready pods: which, then, now.
+    pub workloads: Vec<(String, usize, usize)>,
+    /// Applications that are gone, as `NAMESPACE/NAME`.
+    pub applications_gone: Vec<String>,
     /// Nodes that came.
     pub nodes_new: Vec<Node>,
     /// Nodes that went.
     pub nodes_gone: Vec<Node>,
-    /// Nodes with another version, with the version before.
-    pub nodes_changed: Vec<(Node, String)>,
+    /// Nodes with another version or other addresses, as they are and as they were.
+    pub nodes_changed: Vec<(Node, Node)>,
     /// Kinds that were not looked at on one side or the other, so that nothing is said of them.
     pub unseen: Vec<String>,
 }
@@ -56,6 +64,35 @@ pub struct AddressChange {
     pub after: Option<Vec<String>>,
 }
 
+/// The volume of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimChange {
+    /// The claim, `NAMESPACE/NAME`.
+    pub claim: String,
+    /// Its volume then.
+    pub before: String,
+    /// Now; `None` where there is no such claim.
+    pub after: Option<String>,
+}
+
+impl AddressChange {
+    /// An address that a Service had and has not any more, while it has others: who uses it from outside does not find it. Without
+    /// any it is `no-address`, and without the Service somebody meant it so.
+    fn trouble(&self) -> Option<Trouble> {
+        let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
+        let has_lost = before.iter().any(|address| !after.contains(address));
+        let (namespace, name) = self.service.split_once('/')?;
+        (has_lost && !after.is_empty()).then(|| Trouble {
+            what: What::AddressChanged,
+            kind: "Service".to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            count: 1,
+            detail: format!("{} → {}", before.join(", "), after.join(", ")),
+        })
+    }
+}
+
 impl Comparison {
     /// Of what there was and what there is.
     #[must_use]
@@ -67,6 +104,8 @@ impl Comparison {
         found.compare_troubles(before, after);
         found.compare_addresses(before, after);
         found.compare_databases(before, after);
+        found.compare_claims(before, after);
+        found.compare_workloads(before, after);
         found.compare_nodes(before, after);
         found
     }
@@ -98,7 +137,7 @@ impl Comparison {
     }
 
     fn compare_addresses(&mut self, before: &Baseline, after: &Baseline) {
-        if self.unseen.iter().any(|kind| kind == "Service") {
+        if self.is_unseen("Service") {
             return;
         }
         let services = before.addresses.keys().chain(after.addresses.keys());
@@ -109,13 +148,15 @@ impl Comparison {
             let (then, now) = (before.addresses.get(service), after.addresses.get(service));
             if then != now {
                 let (before, after) = (then.cloned(), now.cloned());
-                self.addresses.push(AddressChange { service: service.clone(), before, after });
+                let change = AddressChange { service: service.clone(), before, after };
+                self.new.extend(change.trouble());
+                self.addresses.push(change);
             }
         }
     }
 
     fn compare_databases(&mut self, before: &Baseline, after: &Baseline) {
-        if self.unseen.iter().any(|kind| kind == "Cluster") {
+        if self.is_unseen("Cluster") {
             return;
         }
         let names: std::collections::BTreeSet<&String> =
@@ -127,15 +168,55 @@ impl Comparison {
         self.databases = phases.filter(|(_, then, now)| then != now).collect();
     }
 
+    fn compare_claims(&mut self, before: &Baseline, after: &Baseline) {
+        if self.is_unseen("PersistentVolumeClaim") {
+            return;
+        }
+        let changes = before.claims.iter().map(|(claim, volume)| ClaimChange {
+            claim: claim.clone(),
+            before: volume.clone(),
+            after: after.claims.get(claim).cloned(),
+        });
+        // A claim that had no volume yet gets one: that is how it should be.
+        let is_change = |change: &ClaimChange| match &change.after {
+            None => true,
+            Some(volume) => !change.before.is_empty() && *volume != change.before,
+        };
+        self.claims = changes.filter(is_change).collect();
+    }
+
+    fn compare_workloads(&mut self, before: &Baseline, after: &Baseline) {
+        if !self.is_unseen("Pod") {
+            let ready = |workloads: &BTreeMap<String, usize>, name: &str| {
+                workloads.get(name).copied().unwrap_or_default()
+            };
+            let counts = before
+                .workloads
+                .iter()
+                .map(|(name, then)| (name.clone(), *then, ready(&after.workloads, name)));
+            self.workloads = counts.filter(|(_, then, now)| now < then).collect();
+        }
+        if !self.is_unseen("Application") {
+            self.applications_gone =
+                before.applications.difference(&after.applications).cloned().collect();
+        }
+    }
+
+    fn is_unseen(&self, kind: &str) -> bool {
+        self.unseen.iter().any(|unseen| unseen == kind)
+    }
+
     fn compare_nodes(&mut self, before: &Baseline, after: &Baseline) {
-        if self.unseen.iter().any(|kind| kind == "Node") {
+        if self.is_unseen("Node") {
             return;
         }
         for now in &after.nodes {
             match before.nodes.iter().find(|then| then.name == now.name) {
                 None => self.nodes_new.push(now.clone()),
-                Some(then) if then.version != now.version => {
-                    self.nodes_changed.push((now.clone(), then.version.clone()));
+                Some(then)
+                    if (&then.version, &then.external_ips) != (&now.version, &now.external_ips) =>
+                {
+                    self.nodes_changed.push((now.clone(), then.clone()));
                 }
                 Some(_) => {}
             }

@@ -7,9 +7,9 @@
 mod compare;
 mod trouble;
 
-pub use compare::{AddressChange, Comparison, Kept, Worse};
+pub use compare::{AddressChange, ClaimChange, Comparison, Kept, Worse};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,6 +51,12 @@ pub struct Baseline {
     pub addresses: BTreeMap<String, Vec<String>>,
     /// The phases of CloudNativePG clusters, by `NAMESPACE/NAME`.
     pub databases: BTreeMap<String, String>,
+    /// The volumes of claims, by `NAMESPACE/NAME`; empty where a claim has none.
+    pub claims: BTreeMap<String, String>,
+    /// The Argo CD Applications, as `NAMESPACE/NAME`.
+    pub applications: BTreeSet<String>,
+    /// How many pods are ready, by what made them: `Deployment/web (shop)`. Jobs are none of them: they come and go.
+    pub workloads: BTreeMap<String, usize>,
     /// What was wrong.
     pub troubles: Vec<Trouble>,
 }
@@ -65,6 +71,8 @@ pub struct Node {
     pub ready: bool,
     /// The version of its kubelet.
     pub version: String,
+    /// The addresses that it is reached by from outside.
+    pub external_ips: Vec<String>,
 }
 
 /// Something that was wrong.
@@ -101,6 +109,8 @@ pub enum What {
     ClaimNotBound,
     /// A Service of type LoadBalancer has no address.
     NoAddress,
+    /// A load balancer has lost an address that it had. Only a comparison knows it.
+    AddressChanged,
     /// An Application is not Synced.
     NotSynced,
     /// An Application is not well.
@@ -124,6 +134,7 @@ impl What {
             Self::PodsNotReady => "pods-not-ready",
             Self::ClaimNotBound => "claim-not-bound",
             Self::NoAddress => "no-address",
+            Self::AddressChanged => "address-changed",
             Self::NotSynced => "not-synced",
             Self::NotHealthy => "not-healthy",
             Self::SecretNotSynced => "secret-not-synced",
@@ -146,10 +157,15 @@ impl Trouble {
     /// `Deployment/web (shop)`.
     #[must_use]
     pub fn shown(&self) -> String {
-        match self.namespace.as_str() {
-            "" => format!("{}/{}", self.kind, self.name),
-            namespace => format!("{}/{} ({namespace})", self.kind, self.name),
-        }
+        shown(&self.kind, &self.namespace, &self.name)
+    }
+}
+
+/// `Deployment/web (shop)`.
+fn shown(kind: &str, namespace: &str, name: &str) -> String {
+    match namespace {
+        "" => format!("{kind}/{name}"),
+        namespace => format!("{kind}/{name} ({namespace})"),
     }
 }
 
@@ -172,17 +188,14 @@ impl Baseline {
     /// Of what there is.
     #[must_use]
     pub fn of(snapshot: &Snapshot, origin: Origin) -> Self {
-        let nodes = snapshot.all("", "Node").iter().map(|node| Node {
-            name: name(node).to_owned(),
-            ready: is_condition_true(node, "Ready"),
-            version: text_at(node, "/status/nodeInfo/kubeletVersion").to_owned(),
-        });
-        let mut nodes: Vec<Node> = nodes.collect();
+        let mut nodes: Vec<Node> = snapshot.all("", "Node").iter().map(Node::of).collect();
         nodes.sort_by(|a, b| a.name.cmp(&b.name));
         let services =
             snapshot.all("", "Service").iter().filter(|service| is_load_balancer(service));
         let databases = snapshot.all("postgresql.cnpg.io", "Cluster").iter();
         let phase = |cluster: &Value| text_at(cluster, "/status/phase").to_owned();
+        let claims = snapshot.all("", "PersistentVolumeClaim").iter();
+        let volume = |claim: &Value| text_at(claim, "/spec/volumeName").to_owned();
         Self {
             baseline_version: VERSION,
             troubles: trouble::all(snapshot, origin.now),
@@ -193,8 +206,39 @@ impl Baseline {
             nodes,
             addresses: services.map(|service| (place(service), addresses(service))).collect(),
             databases: databases.map(|cluster| (place(cluster), phase(cluster))).collect(),
+            claims: claims.map(|claim| (place(claim), volume(claim))).collect(),
+            applications: snapshot.all("argoproj.io", "Application").iter().map(place).collect(),
+            workloads: workloads(snapshot),
         }
     }
+}
+
+impl Node {
+    fn of(node: &Value) -> Self {
+        let addresses = items_at(node, "/status/addresses").iter();
+        let external = addresses.filter(|address| text_at(address, "/type") == "ExternalIP");
+        let mut external_ips: Vec<String> =
+            external.map(|address| text_at(address, "/address").to_owned()).collect();
+        external_ips.sort();
+        Self {
+            name: name(node).to_owned(),
+            ready: is_condition_true(node, "Ready"),
+            version: text_at(node, "/status/nodeInfo/kubeletVersion").to_owned(),
+            external_ips,
+        }
+    }
+}
+
+/// The pods that are ready, counted by what made them.
+fn workloads(snapshot: &Snapshot) -> BTreeMap<String, usize> {
+    let mut ready = BTreeMap::new();
+    for pod in snapshot.all("", "Pod") {
+        let (kind, owner) = trouble::owner(pod);
+        if kind != "Job" && kind != "Pod" && is_condition_true(pod, "Ready") {
+            *ready.entry(shown(&kind, namespace(pod), &owner)).or_default() += 1;
+        }
+    }
+    ready
 }
 
 /// `NAMESPACE/NAME`.

@@ -100,7 +100,7 @@ fn without_duration(message: &str) -> &str {
 }
 
 /// What made a pod; a ReplicaSet stands for its Deployment.
-fn owner(pod: &Value) -> (String, String) {
+pub(super) fn owner(pod: &Value) -> (String, String) {
     let mut owners = items_at(pod, "/metadata/ownerReferences").iter();
     let Some(owner) = owners.find(|owner| owner["controller"] == true) else {
         return ("Pod".to_owned(), name(pod).to_owned());

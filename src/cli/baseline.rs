@@ -9,6 +9,7 @@ use super::options::OutputFormat;
 use crate::error::Error;
 use crate::ops::Context;
 use crate::ops::baseline::{self, BaselineRequest};
+use crate::ops::cluster::parse_namespace;
 use crate::report::Report;
 use crate::report::verify::VerifyForm;
 
@@ -34,7 +35,7 @@ struct FileArgs {
     file: PathBuf,
 
     /// Look at one namespace alone.
-    #[arg(short, long, value_name = "NS")]
+    #[arg(short, long, value_name = "NS", value_parser = parse_namespace)]
     namespace: Option<String>,
 
     #[command(flatten)]

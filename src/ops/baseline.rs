@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::cluster::ClusterAccess;
+use super::cluster::{ClusterAccess, parse_namespace};
 use super::{Context, input};
 use crate::baseline::{Baseline, Comparison, KINDS, Origin, VERSION};
 use crate::clock;
@@ -102,7 +102,16 @@ fn look(context: &Context, request: &BaselineRequest) -> Result<Baseline, Error>
 fn load(context: &Context, file: &Path) -> Result<Baseline, Error> {
     let name = file.display().to_string();
     let invalid = |message: String| Error::new(codes::BASELINE_INVALID, message);
-    let text = input::load_file(&context.cwd, file)?.text;
+    let text = match input::load_file(&context.cwd, file) {
+        Ok(input) => input.text,
+        // Bytes that are no text, or far too many of them.
+        Err(error) if error.code() == codes::USAGE => {
+            return Err(invalid("not a baseline that `overlay baseline record` writes".to_owned())
+                .at(Location::file(&name))
+                .cause(error.to_string()));
+        }
+        Err(error) => return Err(error),
+    };
     let broken = |error: serde_json::Error| {
         let place = Location::at(&name, error.line(), error.column());
         invalid("not a baseline that `overlay baseline record` writes".to_owned())
@@ -110,15 +119,21 @@ fn load(context: &Context, file: &Path) -> Result<Baseline, Error> {
             .cause(error.to_string())
     };
     let json: serde_json::Value = serde_json::from_str(&text).map_err(broken)?;
-    // A newer form may have anything else in it: its version is looked at first.
+    // Another form may have anything else in it: its version is looked at first.
     match json["baselineVersion"].as_u64() {
-        Some(version) if version > u64::from(VERSION) => {
+        Some(version) if version != u64::from(VERSION) => {
             let message = format!(
-                "{name}: the baseline is of version {version}, this program knows {VERSION} at most"
+                "{name}: the baseline is of version {version}, this program knows {VERSION} alone"
             );
-            Err(invalid(message).hint("use the program that recorded it, or a newer one"))
+            Err(invalid(message).hint("use the program that recorded it, or record anew"))
         }
-        _ => serde_json::from_str(&text).map_err(broken),
+        _ => {
+            let baseline: Baseline = serde_json::from_str(&text).map_err(broken)?;
+            let namespace = baseline.namespace.as_deref().unwrap_or("default");
+            // It becomes a part of the addresses that are asked.
+            parse_namespace(namespace).map_err(|why| invalid(format!("{name}: {why}")))?;
+            Ok(baseline)
+        }
     }
 }
 

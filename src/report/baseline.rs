@@ -6,7 +6,9 @@ use serde_json::{Value as Json, json};
 
 use super::verify::{VerifyForm, cell};
 use super::{Report, Style, Text};
-use crate::baseline::{AddressChange, Baseline, Comparison, Kept, Trouble, Worse};
+use crate::baseline::{
+    AddressChange, Baseline, ClaimChange, Comparison, Kept, Node, Trouble, What, Worse,
+};
 use crate::error::{Error, codes};
 
 /// What was recorded; `is_replaced` where another baseline was there.
@@ -64,11 +66,20 @@ pub fn compared(
         "databases": comparison.databases.iter().map(|(name, before, after)| json!({
             "cluster": name, "before": before, "after": after,
         })).collect::<Vec<_>>(),
+        "claims": comparison.claims.iter().map(|change| json!({
+            "claim": change.claim, "before": change.before, "after": change.after,
+        })).collect::<Vec<_>>(),
+        "workloads": comparison.workloads.iter().map(|(workload, before, after)| json!({
+            "workload": workload, "readyBefore": before, "ready": after,
+        })).collect::<Vec<_>>(),
+        "applicationsGone": comparison.applications_gone,
         "nodes": {
             "new": comparison.nodes_new,
             "gone": comparison.nodes_gone,
-            "changed": comparison.nodes_changed.iter().map(|(node, version)| json!({
-                "name": node.name, "before": version, "after": node.version,
+            "changed": comparison.nodes_changed.iter().map(|(node, before)| json!({
+                "name": node.name,
+                "before": { "version": before.version, "externalIps": before.external_ips },
+                "after": { "version": node.version, "externalIps": node.external_ips },
             })).collect::<Vec<_>>(),
         },
         "unseen": comparison.unseen,
@@ -105,21 +116,8 @@ fn to_text(file: &str, before: &Baseline, comparison: &Comparison) -> Text {
     for trouble in &comparison.gone {
         push(&mut text, Style::Added, "gone", trouble, "");
     }
-    for change in &comparison.addresses {
-        text.push(Style::Warning, "  address").line(format!(" {}", shown(change)));
-    }
-    for (name, before, after) in &comparison.databases {
-        text.push(Style::Plain, "  database").line(format!(" {name}: {before} → {after}"));
-    }
-    for node in &comparison.nodes_new {
-        text.push(Style::Plain, "  node new").line(format!(" {} {}", node.name, node.version));
-    }
-    for node in &comparison.nodes_gone {
-        text.push(Style::Plain, "  node gone").line(format!(" {} {}", node.name, node.version));
-    }
-    for (node, version) in &comparison.nodes_changed {
-        let name = &node.name;
-        text.push(Style::Plain, "  node").line(format!(" {name} {version} → {}", node.version));
+    for (word, object, what) in told(comparison) {
+        text.push(Style::Plain, format!("  {word}")).line(format!(" {object}{what}"));
     }
     if !comparison.has_new_trouble() {
         text.styled_line(Style::Added, "  no new trouble");
@@ -139,26 +137,8 @@ fn to_markdown(before: &Baseline, comparison: &Comparison) -> String {
     rows.extend(comparison.worse.iter().map(|worse| row("worse", &worse.now)));
     rows.extend(comparison.kept.iter().map(|kept| row("still", &kept.now)));
     rows.extend(comparison.gone.iter().map(|trouble| row("gone", trouble)));
-    rows.extend(
-        comparison
-            .addresses
-            .iter()
-            .map(|change| ("address", change.service.clone(), shown(change))),
-    );
-    rows.extend(
-        comparison
-            .nodes_new
-            .iter()
-            .map(|node| ("node new", node.name.clone(), node.version.clone())),
-    );
-    rows.extend(
-        comparison
-            .nodes_gone
-            .iter()
-            .map(|node| ("node gone", node.name.clone(), node.version.clone())),
-    );
-    rows.extend(comparison.nodes_changed.iter().map(|(node, version)| {
-        ("node changed", node.name.clone(), format!("{version} → {}", node.version))
+    rows.extend(told(comparison).into_iter().map(|(word, object, what)| {
+        (word, object, what.trim_start_matches([':', ' ']).to_owned())
     }));
     if !rows.is_empty() {
         text.push_str("| | object | what |\n|---|---|---|\n");
@@ -175,6 +155,62 @@ fn to_markdown(before: &Baseline, comparison: &Comparison) -> String {
     text
 }
 
+/// What changed and is no trouble: a word for it, which object, and what of it.
+fn told(comparison: &Comparison) -> Vec<(&'static str, String, String)> {
+    // A lost address is told as trouble.
+    let is_told = |change: &&AddressChange| {
+        let is_its = |trouble: &&Trouble| {
+            trouble.what == What::AddressChanged
+                && format!("{}/{}", trouble.namespace, trouble.name) == change.service
+        };
+        !comparison.new.iter().any(|trouble| is_its(&trouble))
+    };
+    let mut rows = Vec::new();
+    for change in comparison.addresses.iter().filter(is_told) {
+        rows.push(("address", change.service.clone(), format!(": {}", addresses(change))));
+    }
+    for (name, before, after) in &comparison.databases {
+        rows.push((
+            "database",
+            name.clone(),
+            format!(": {} → {}", or_none(before), or_none(after)),
+        ));
+    }
+    for ClaimChange { claim, before, after } in &comparison.claims {
+        let after = after.as_deref().map_or("no such claim", or_none);
+        rows.push(("claim", claim.clone(), format!(": {} → {after}", or_none(before))));
+    }
+    for (workload, before, after) in &comparison.workloads {
+        rows.push(("ready", workload.clone(), format!(": {before} → {after}")));
+    }
+    for application in &comparison.applications_gone {
+        rows.push(("application gone", application.clone(), String::new()));
+    }
+    for node in &comparison.nodes_new {
+        rows.push(("node new", node.name.clone(), format!(" {}", of_node(node))));
+    }
+    for node in &comparison.nodes_gone {
+        rows.push(("node gone", node.name.clone(), format!(" {}", of_node(node))));
+    }
+    for (node, before) in &comparison.nodes_changed {
+        let change = format!(": {} → {}", of_node(before), of_node(node));
+        rows.push(("node", node.name.clone(), change));
+    }
+    rows
+}
+
+/// The version of a node and its addresses.
+fn of_node(node: &Node) -> String {
+    match node.external_ips.is_empty() {
+        true => node.version.clone(),
+        false => format!("{} ({})", node.version, node.external_ips.join(", ")),
+    }
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { "none" } else { text }
+}
+
 fn push(text: &mut Text, style: Style, word: &str, trouble: &Trouble, more: &str) {
     let count = if trouble.count > 1 { format!(" ×{}", trouble.count) } else { String::new() };
     let (shown, what) = (trouble.shown(), trouble.what.word());
@@ -188,13 +224,13 @@ fn unseen(text: &mut Text, kinds: &[String]) {
     }
 }
 
-fn shown(change: &AddressChange) -> String {
+fn addresses(change: &AddressChange) -> String {
     let list = |addresses: &Option<Vec<String>>| match addresses {
         None => "no such Service".to_owned(),
         Some(none) if none.is_empty() => "none".to_owned(),
         Some(addresses) => addresses.join(", "),
     };
-    format!("{}: {} → {}", change.service, list(&change.before), list(&change.after))
+    format!("{} → {}", list(&change.before), list(&change.after))
 }
 
 fn counted(count: usize, what: &str) -> String {
