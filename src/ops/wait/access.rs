@@ -9,6 +9,7 @@ use crate::config::Environment;
 use crate::error::{Error, codes};
 use crate::http::{Options, Proxies, Secret, Trust};
 use crate::ops::Context;
+use crate::ops::cluster::ClusterAccess;
 
 /// How long an answer may take that was asked for before the time was over.
 const LAST_ANSWER: Duration = Duration::from_secs(2);
@@ -39,7 +40,11 @@ impl Access {
         let named = self.server.clone().or_else(|| text(environment, "ARGOCD_SERVER"));
         match named.filter(|_| self.kube_context.is_none()) {
             Some(server) => vec![server],
-            None => self.cluster_servers(context),
+            None => {
+                let kube_context = self.kube_context.clone();
+                let cluster = ClusterAccess { context: kube_context, ..ClusterAccess::default() };
+                cluster.server(context).into_iter().collect()
+            }
         }
     }
 
@@ -75,18 +80,6 @@ impl Access {
             Some(allowed) => rest.until(Deadline::after(allowed + LAST_ANSWER)),
             None => rest,
         }))
-    }
-
-    #[cfg(feature = "cluster")]
-    fn cluster_servers(&self, context: &Context) -> Vec<String> {
-        let name = crate::ops::cluster::connection_name(context, None, self.kube_context.as_ref());
-        crate::kubernetes::server_address(&name).into_iter().collect()
-    }
-
-    #[cfg(not(feature = "cluster"))]
-    #[allow(clippy::unused_self, reason = "as with the feature")]
-    fn cluster_servers(&self, _: &Context) -> Vec<String> {
-        Vec::new()
     }
 
     #[cfg(feature = "cluster")]
