@@ -24,6 +24,7 @@ mod facts;
 #[cfg(feature = "cluster")]
 mod kubernetes;
 mod moment;
+mod overrides;
 mod port;
 mod readiness;
 mod rest;
@@ -49,6 +50,7 @@ pub use facts::{Effect, Facts, Held};
 #[cfg(feature = "cluster")]
 pub use kubernetes::{ClusterName, DEFAULT_NAMESPACE, Kubernetes};
 pub use moment::Moment;
+pub use overrides::{Override, overrides_of};
 pub use port::{
     ApplicationRef, ArgoCd, Clock, HydratedQuery, ManagedResource, ObjectRef, RefreshRequest,
     Relation, Revisions, SyncRequest, SyncWindow, SyncWindows, TreeNode, Trouble,

@@ -41,6 +41,8 @@ mod schema;
 mod set;
 #[cfg(all(feature = "forge", feature = "argocd"))]
 mod ship;
+#[cfg(all(feature = "forge", feature = "argocd", feature = "trust"))]
+mod ship_trust;
 mod usage;
 mod verify;
 #[cfg(feature = "trust")]

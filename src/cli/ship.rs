@@ -16,9 +16,13 @@ use super::revert::RevertArgs;
 use super::set::{SetArgs, usage};
 use super::wait::WaitOptionsArgs;
 use crate::error::Error;
+use crate::ops::baseline::BaselineRequest;
+use crate::ops::cluster::ClusterAccess;
 use crate::ops::edit::EditRequest;
+use crate::ops::probe::ProbeRequest;
 use crate::ops::ship::{ReturnRequest, ShipRequest, VerifyOptions, Waves, What};
 use crate::ops::{self, Context};
+use crate::probe::Expect;
 use crate::ship::{Shard, is_name};
 
 /// Make an edit, open its pull request, merge it, wait until Argo CD has applied it, and go back where that fails.
@@ -71,12 +75,12 @@ pub(crate) struct ShipArgs {
     #[arg(long, global = true)]
     no_verify: bool,
 
-    /// The Kubernetes configuration by which what runs is verified; instead of KUBECONFIG and the usual place.
-    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_verify")]
+    /// The Kubernetes configuration of the cluster that is looked at; instead of KUBECONFIG and the usual place.
+    #[arg(long, global = true, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
 
     /// The context in it; instead of the current one.
-    #[arg(long, global = true, value_name = "CONTEXT", conflicts_with = "no_verify")]
+    #[arg(long, global = true, value_name = "CONTEXT")]
     verify_context: Option<String>,
 
     /// The namespace of objects that state none.
@@ -87,12 +91,65 @@ pub(crate) struct ShipArgs {
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(i64).range(0..), conflicts_with = "no_verify")]
     min_allowed_disruptions: Option<i64>,
 
+    #[command(flatten)]
+    before: BeforeArgs,
+
     /// Run although this is a pod of the cluster that is changed, which its own roll may end.
     #[arg(long, global = true)]
     from_inside: bool,
 
     #[command(flatten)]
     wait: WaitOptionsArgs,
+}
+
+/// What has to be so before the change, and, for endpoints, all the while.
+#[derive(Clone, Debug, Args)]
+struct BeforeArgs {
+    /// Refuse where the cluster has trouble that this file of `overlay baseline record` does not know.
+    #[arg(long, global = true, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// Probe this address from before the merge to the end, and take failed tries for a failure of the change; given again for more.
+    #[arg(long, global = true, value_name = "URL")]
+    probe: Vec<String>,
+
+    /// How many tries may fail, over all addresses; 0 if it is not given.
+    #[arg(long, global = true, value_name = "N")]
+    max_failures: Option<u64>,
+
+    /// The statuses that are a success, such as 200,204 or 2xx or 200-399; 2xx if it is not given.
+    #[arg(long, global = true, value_name = "STATUSES", value_parser = Expect::parse)]
+    probe_expect: Option<Expect>,
+
+    /// Judge the servers that are probed by the authorities in this file of PEM, and by no others.
+    #[arg(long, global = true, value_name = "FILE")]
+    probe_ca_file: Option<PathBuf>,
+
+    #[cfg(feature = "trust")]
+    #[command(flatten)]
+    trust: super::ship_trust::ShipTrustArgs,
+}
+
+impl BeforeArgs {
+    /// What is probed, where anything is.
+    fn to_probe(&self) -> Result<Option<ProbeRequest>, Error> {
+        if self.probe.is_empty() {
+            let is_bare = self.max_failures.is_some()
+                || self.probe_expect.is_some()
+                || self.probe_ca_file.is_some();
+            return match is_bare {
+                true => Err(usage("nothing is probed: add --probe URL")),
+                false => Ok(None),
+            };
+        }
+        Ok(Some(ProbeRequest {
+            urls: self.probe.clone(),
+            expect: self.probe_expect.clone().unwrap_or_default(),
+            ca_file: self.probe_ca_file.clone(),
+            most_failures: self.max_failures.unwrap_or_default(),
+            ..ProbeRequest::default()
+        }))
+    }
 }
 
 /// What is shipped.
@@ -191,18 +248,31 @@ impl ShipArgs {
         if is_parted && self.then_revert.is_some() {
             return Err(usage("--then-revert names one change, and waves are several"));
         }
+        let access = ClusterAccess {
+            kubeconfig: self.kubeconfig.clone(),
+            context: self.verify_context.clone(),
+            ..ClusterAccess::default()
+        };
         Ok(ShipRequest {
             what: edit.to_what(context)?,
             waves,
             shard: self.shard,
             wait: (!self.no_wait).then(|| self.wait.to_options()),
             verify: (!self.no_verify).then(|| VerifyOptions {
-                kubeconfig: self.kubeconfig.clone(),
-                context: self.verify_context.clone(),
                 namespace: self.verify_namespace.clone(),
                 least_allowed: self.min_allowed_disruptions,
                 no_registry: context.offline,
             }),
+            baseline: self.before.baseline.clone().map(|file| BaselineRequest {
+                file,
+                namespace: None,
+                access: access.clone(),
+                form: None,
+            }),
+            #[cfg(feature = "trust")]
+            trust: self.before.trust.to_request(&access)?,
+            probe: self.before.to_probe()?,
+            access,
             takes_back: self.auto_revert,
             then_revert: self.then_revert.as_deref().map(named).transpose()?,
             again: self.again,

@@ -12,9 +12,6 @@ use crate::ops::trust::{SecretName, Source, TrustRequest};
 use crate::report::verify::VerifyForm;
 use crate::trust::Days;
 
-/// Days that should be left where nothing is said.
-const USUAL_DAYS: u32 = 14;
-
 /// What says how an overlay is verified, which is another question.
 const OF_THE_OVERLAY: [&str; 8] = [
     "namespace",
@@ -99,15 +96,15 @@ impl TrustArgs {
                     .hint("add --leaf-file FILE, --leaf-secret NS/NAME or --connect HOST:PORT"));
             }
         };
+        let usual = TrustRequest::new(ca, leaf);
         Ok(Some(TrustRequest {
-            ca,
-            leaf,
             key_file: self.key_file.clone(),
             host: self.host.clone(),
-            days: self.min_days.map_or(Days::Preferably(USUAL_DAYS), Days::AtLeast),
+            days: self.min_days.map_or(usual.days, Days::AtLeast),
             access: cluster.to_access(),
             overlay: overlay.cloned(),
             form: (output == OutputFormat::Markdown).then_some(VerifyForm::Markdown),
+            ..usual
         }))
     }
 }

@@ -104,6 +104,13 @@ impl Error {
         self
     }
 
+    /// The same error, its sentence behind `what` and a colon.
+    #[must_use]
+    pub fn within(mut self, what: &str) -> Self {
+        self.details.message = format!("{what}: {}", self.details.message);
+        self
+    }
+
     /// Its kind.
     pub fn code(&self) -> Code {
         self.details.code

@@ -22,6 +22,9 @@ pub use sources::{SecretName, Source};
 /// How long a server may take for its handshake where nothing else is said.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
+/// Days that should be left where nothing is said.
+const USUAL_DAYS: u32 = 14;
+
 /// What the user asks of `overlay verify --trust`.
 #[derive(Clone, Debug)]
 pub struct TrustRequest {
@@ -41,6 +44,22 @@ pub struct TrustRequest {
     pub overlay: Option<OsString>,
     /// The form of the result where it is neither for people nor JSON.
     pub form: Option<VerifyForm>,
+}
+
+impl TrustRequest {
+    /// Do clients that trust `ca` trust `leaf`? Two weeks should be left, and nothing else is asked.
+    pub fn new(ca: Source, leaf: Source) -> Self {
+        Self {
+            ca,
+            leaf,
+            key_file: None,
+            host: None,
+            days: Days::Preferably(USUAL_DAYS),
+            access: ClusterAccess::default(),
+            overlay: None,
+            form: None,
+        }
+    }
 }
 
 /// Judges; what is wrong is in the report.

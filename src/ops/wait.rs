@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use super::Context;
 use super::revision;
-use crate::argocd::{ApplicationRef, DriftRule, HealthScope, RefreshRule, SyncRule, Trouble};
+use crate::argocd::{
+    ApplicationRef, DriftRule, HealthScope, Override, RefreshRule, SyncRule, Trouble,
+};
 use crate::clock;
 use crate::error::{Error, codes};
 use crate::git::{Remote, Repository};
@@ -107,8 +109,12 @@ impl WaitOptions {
 pub struct Deployer {
     /// Its name.
     pub application: String,
-    /// The fields of its `kustomize` that it states itself, and that win over git.
-    pub overrides: Vec<String>,
+    /// The names of the files beside an overlay that are merged into its source.
+    pub files: Vec<String>,
+    /// The overlays of those looked for that it deploys, relative to the top of the repository.
+    pub overlays: Vec<String>,
+    /// What it states itself, which wins over git.
+    pub overrides: Vec<Override>,
 }
 
 /// The Applications that deploy the overlays named, without waiting for any.

@@ -119,13 +119,7 @@ impl WaveReport {
     fn error(&self) -> Option<Error> {
         let step = self.failure()?;
         let found = step.error.as_ref()?;
-        let message = format!("{}: {}", step.step.word(), found.message());
-        let error = found
-            .location()
-            .into_iter()
-            .fold(Error::new(found.code(), message), |e, at| e.at(at.clone()));
-        let error = found.causes().iter().fold(error, |error, cause| error.cause(cause));
-        let error = found.hints().iter().fold(error, |error, hint| error.hint(hint));
+        let error = found.clone().within(step.step.word());
         Some(match (self.verdict, &self.way_back) {
             (Some(Verdict::TakenBack(_)), _) => error.cause("the change was taken back"),
             (Some(Verdict::StuckGoingBack(_, at)), _) => {

@@ -1,6 +1,8 @@
 //! The change that takes another one back: the files as they were, or, where others have edited them since, its own fields alone.
 
 use super::leg::{Landing, Leg};
+use super::step::{Done, Failed, nothing_found};
+use super::voyage::{Voyage, landed, proposed};
 use crate::change::{Change, Part, Restored, RevertTarget, SetFields};
 use crate::discover::{Located, shown_directory};
 use crate::error::{Error, codes};
@@ -9,8 +11,56 @@ use crate::kustomize::{ResourceId, ResourceName, shown_name};
 use crate::ops::deliver::{Delivery, Survey};
 use crate::ops::revert::nothing_restored;
 use crate::ops::version::Version;
-use crate::ship::ShipRecord;
+use crate::ship::{Ending, ShipRecord};
 use crate::verify::{ObjectDiff, compare_objects};
+
+impl Voyage<'_> {
+    fn leg_back(&self) -> Result<Leg<'_>, Failed> {
+        let (change, delivery) = self.back.as_ref().ok_or_else(nothing_found)?;
+        let overlays = &self.edit.overlays[..];
+        Ok(Leg { context: self.context(), overlays, change, delivery: delivery.clone() })
+    }
+
+    /// Opens the pull request that takes the change back, or brings it up to date.
+    ///
+    /// # Errors
+    /// Where what was before is not known, or the forge refuses.
+    pub(super) fn propose_back(&mut self) -> Result<Done, Failed> {
+        let landing = self.landing.ok_or_else(nothing_found)?;
+        let leg = self.leg();
+        let change = change_back(&leg, landing)?;
+        let survey = Survey::open(leg.context, leg.overlays, leg.change, &leg.delivery)?;
+        let (tip, before) = (survey.tip()?, landing.before);
+        let before = before.ok_or_else(|| no_past(landing.commit))?;
+        let change_made = survey.fingerprint(&survey.prove(before)?);
+        let record = record_back(self.shipping.record, change_made, landing.commit);
+        let delivery = delivery_back(&leg.delivery, &record);
+        drop(leg);
+        self.back = Some((change, delivery));
+        let leg = self.leg_back()?;
+        let survey = Survey::open(leg.context, leg.overlays, leg.change, &leg.delivery)?;
+        if survey.prove(tip)?.texts.is_empty() {
+            return Ok(Done::skipped("the base branch is as before already"));
+        }
+        let delivered = leg.propose()?;
+        proposed(delivered, leg.change.command())
+    }
+
+    /// Merges it, or waits for a person who does.
+    ///
+    /// # Errors
+    /// Where it is not merged.
+    pub(super) fn land_back(&mut self) -> Result<Done, Failed> {
+        let leg = self.leg_back()?;
+        let report = leg.land()?;
+        let known = landed(&report, leg.change.command())?;
+        let commit = leg.find_landing(known)?.commit;
+        let command = leg.change.command();
+        let summary = format!("on {} since {}", self.base(), commit.short());
+        self.went_back = Some(commit);
+        Ok(Done::new(Ending::Changed, summary, report.into_report(command).result))
+    }
+}
 
 /// What takes `leg`'s change back, which landed there.
 ///

@@ -6,17 +6,25 @@
 
 mod back;
 mod fleet;
+mod guards;
 mod leg;
 mod preflight;
+mod probing;
 mod returning;
+mod step;
 mod verifying;
 mod voyage;
 
 use std::ffi::OsString;
 
 use super::Context;
+use super::baseline::BaselineRequest;
+use super::cluster::ClusterAccess;
 use super::deliver::Delivery;
 use super::edit::EditRequest;
+use super::probe::ProbeRequest;
+#[cfg(feature = "trust")]
+use super::trust::TrustRequest;
 use super::wait::WaitOptions;
 use crate::error::{Error, codes};
 use crate::report::Report;
@@ -25,6 +33,7 @@ use crate::ship::{Policy, Shard};
 
 pub use returning::ReturnRequest;
 pub use verifying::VerifyOptions;
+use verifying::has_cluster;
 
 /// What the user asks of `overlay ship`.
 #[derive(Clone, Debug)]
@@ -37,8 +46,17 @@ pub struct ShipRequest {
     pub shard: Option<Shard>,
     /// How Argo CD is waited for; `None` for `--no-wait`.
     pub wait: Option<WaitOptions>,
+    /// How the cluster is reached that is looked at.
+    pub access: ClusterAccess,
     /// How what runs is verified; `None` for `--no-verify`.
     pub verify: Option<VerifyOptions>,
+    /// `--baseline`: trouble in the cluster that it does not know stands against the change.
+    pub baseline: Option<BaselineRequest>,
+    /// `--trust-leaf`: what a server presents has to be trusted before anything is changed.
+    #[cfg(feature = "trust")]
+    pub trust: Option<TrustRequest>,
+    /// `--probe`: what is probed from before the merge to the end.
+    pub probe: Option<ProbeRequest>,
     /// `--auto-revert`.
     pub takes_back: bool,
     /// `--then-revert`: the name by which the change is returned later.
@@ -101,14 +119,14 @@ pub fn run(context: &Context, request: &ShipRequest) -> Result<Report, Error> {
     let delivery = delivery_of(edit)?;
     let fleet = fleet::Fleet::open(context, request, edit)?;
     let verifies = match &request.verify {
-        Some(options) => request.wait.is_some() && options.has_cluster(context)?,
+        Some(_) => request.wait.is_some() && has_cluster(context, &request.access)?,
         None => false,
     };
     let policy = Policy {
         is_trial: edit.dry_run,
         waits: request.wait.is_some(),
         verifies,
-        probes: false,
+        probes: request.probe.is_some(),
         takes_back: request.takes_back,
     };
     let mut waves: Vec<WaveReport> = Vec::new();
@@ -147,7 +165,7 @@ fn refuse_inside(context: &Context, request: &ShipRequest) -> Result<(), Error> 
     let Some(wait) = &request.wait else { return Ok(()) };
     super::inside::refuse(context, || {
         let mut servers = wait.access.servers(context);
-        servers.extend(request.verify.as_ref().and_then(|options| options.server(context)));
+        servers.extend(request.verify.as_ref().and_then(|_| request.access.server(context)));
         servers
     })
 }

@@ -1,98 +1,185 @@
 //! What has to hold before anything is written.
 
-use std::time::Duration;
+use serde_json::{Map, Value as Json};
 
-use crate::change::Change;
-use crate::checks::Severity;
+use super::leg::Leg;
+use super::step::{Done, Failed};
+use super::verifying::Before;
+use super::voyage::{Found, Voyage, count};
+use super::{guards, returning};
+use crate::clock::{self, Deadline};
 use crate::error::{Error, codes};
-use crate::git::{ObjectId, Repository};
-use crate::ops::wait::Deployer;
-use crate::report::change::OverlayReport;
-use crate::ship::{RECORD_KEY, ShipRecord};
+use crate::git::ObjectId;
+use crate::ops::baseline;
+use crate::ops::change::Proven;
+use crate::ops::deliver::Survey;
+use crate::ops::probe::{Prepared, ProbeRequest};
+use crate::ops::wait;
+use crate::report::Report;
+use crate::ship::{Ending, ShipRecord};
 
-/// The pause between two looks at what others do.
-pub(super) const PAUSE: Duration = Duration::from_secs(5);
-
-/// How many commits with a record are looked back.
-const MOST_RECORDS: usize = 500;
-
-/// Whether an edit is refused by a hold.
-pub(super) fn is_hold(error: &Error) -> bool {
-    [codes::ON_HOLD, codes::HOLD_INVALID].contains(&error.code())
+/// What preflight says once it is through.
+#[derive(Default)]
+struct Told {
+    /// In words.
+    words: Vec<String>,
+    /// By what was looked at, in the form of the command that does the same.
+    details: Map<String, Json>,
 }
 
-/// A change that failed and was taken back does not come again by itself: the newest record that speaks of it decides.
-pub(super) fn refuse_taken_back(
-    repository: &Repository,
-    tip: ObjectId,
-    fingerprint: &str,
-) -> Result<(), Error> {
-    let line = format!("{RECORD_KEY}:");
-    for commit in repository.commits_saying(tip, &line, MOST_RECORDS)? {
-        for record in ShipRecord::find_in(&commit.message) {
-            match record {
-                ShipRecord::TakesBack { change, commit: failed } if change == fingerprint => {
-                    let message = format!(
-                        "this change failed as {} and was taken back by {}",
-                        failed.chars().take(12).collect::<String>(),
-                        commit.id.short()
-                    );
-                    return Err(Error::new(codes::TAKEN_BACK, message)
-                        .hint("once what made it fail is mended: --again"));
-                }
-                ShipRecord::Makes { change, .. } if change == fingerprint => return Ok(()),
-                _ => {}
+impl Voyage<'_> {
+    /// Looks for what stands against the change.
+    ///
+    /// # Errors
+    /// The first thing that does.
+    pub(super) fn preflight(&mut self) -> Result<Done, Failed> {
+        let (context, shipping) = (self.context(), self.shipping);
+        let (overlays, change) = (&self.edit.overlays, &self.edit.change);
+        let survey = Survey::open(context, overlays, change, shipping.delivery)?;
+        let tip = survey.tip()?;
+        let proven = match survey.prove(tip) {
+            Err(error) if guards::is_hold(&error) => return Err(error.into()),
+            proven => proven,
+        };
+        let mut told = Told::default();
+        let trailer = match &proven {
+            Ok(proven) => self.admit(&survey, tip, proven)?,
+            Err(_) => String::new(),
+        };
+        self.ask_argo_cd(&survey, tip, &proven, &mut told)?;
+        // What has landed is looked at by the steps after the merge, whatever was before it.
+        if proven.as_ref().is_ok_and(|proven| !proven.texts.is_empty()) {
+            self.require_baseline(&mut told)?;
+            self.require_trust(&mut told)?;
+            self.require_answers(&mut told)?;
+            self.look_before(tip, &mut told)?;
+        }
+        let base = survey.base().to_owned();
+        self.found = Some(Found { base, proven, trailer });
+        let summary = match told.words.is_empty() {
+            true => "nothing stands against it".to_owned(),
+            false => told.words.join("; "),
+        };
+        let details = if told.details.is_empty() { Json::Null } else { told.details.into() };
+        Ok(Done::new(Ending::Held, summary, details))
+    }
+
+    /// Refuses what is not to be shipped, and gives the trailer of its commit.
+    fn admit(&self, survey: &Survey<'_>, tip: ObjectId, proven: &Proven) -> Result<String, Error> {
+        let (request, record) = (self.shipping.request, self.shipping.record);
+        let fingerprint = survey.fingerprint(proven);
+        let is_new = !proven.texts.is_empty() && record.is_none();
+        if is_new && !request.again {
+            guards::refuse_taken_back(&survey.repository, tip, &fingerprint)?;
+        }
+        if let (true, Some(name)) = (is_new, &request.then_revert) {
+            returning::require_free(&survey.repository, tip, name)?;
+        }
+        if !request.allow_findings {
+            guards::refuse_findings(&proven.overlays)?;
+        }
+        let then_revert = request.then_revert.clone();
+        let made = || ShipRecord::Makes { change: fingerprint, then_revert };
+        Ok(record.cloned().unwrap_or_else(made).to_trailer())
+    }
+
+    /// Somebody deploys it, and states nothing against it.
+    fn ask_argo_cd(
+        &self,
+        survey: &Survey<'_>,
+        tip: ObjectId,
+        proven: &Result<Proven, Error>,
+        told: &mut Told,
+    ) -> Result<(), Failed> {
+        let Some(options) = &self.shipping.request.wait else { return Ok(()) };
+        let request = self.wait_request(options, &self.edit.overlays, &tip.to_string());
+        let deployers = wait::look(self.context(), &request)?;
+        let overlays = proven.as_ref().map_or(&[][..], |proven| &proven.overlays);
+        told.words.extend(guards::require_deployers(&deployers, overlays, |deployer| {
+            guards::overrides_in_files(&survey.repository, tip, deployer)
+        })?);
+        if !self.shipping.earlier.is_empty() {
+            self.await_others(survey)?;
+            told.words
+                .push(format!("{} overlays of others before it", self.shipping.earlier.len()));
+        }
+        Ok(())
+    }
+
+    /// The cluster has no trouble that the baseline does not know.
+    fn require_baseline(&self, told: &mut Told) -> Result<(), Failed> {
+        let Some(wanted) = &self.shipping.request.baseline else { return Ok(()) };
+        let report = baseline::compare(self.context(), wanted)?;
+        told.add("baseline", "no trouble that the baseline does not know", report)
+    }
+
+    /// Clients trust what the server presents.
+    #[cfg(feature = "trust")]
+    fn require_trust(&self, told: &mut Told) -> Result<(), Failed> {
+        let Some(wanted) = &self.shipping.request.trust else { return Ok(()) };
+        let report = crate::ops::trust::run(self.context(), wanted)?;
+        told.add("trust", "clients trust what is presented", report)
+    }
+
+    #[cfg(not(feature = "trust"))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
+    fn require_trust(&self, _: &mut Told) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    /// What is probed later answers now: an endpoint that is down already says nothing of the change.
+    fn require_answers(&self, told: &mut Told) -> Result<(), Failed> {
+        let Some(wanted) = &self.shipping.request.probe else { return Ok(()) };
+        let wanted = ProbeRequest { most_failures: 0, ..wanted.clone() };
+        let prepared = Prepared::new(self.context(), &wanted)?;
+        let report = prepared.once(self.context(), &wanted)?.into_report();
+        told.add("probe", "what is probed answers", report)
+    }
+
+    /// What is wrong with what runs before the change.
+    fn look_before(&mut self, tip: ObjectId, told: &mut Told) -> Result<(), Failed> {
+        if !self.shipping.policy.verifies {
+            return Ok(());
+        }
+        let before = self.look_at(tip.to_string()).map(|look| look.before()).transpose()?;
+        let found = before.as_ref().map_or(0, Before::count);
+        self.before = before;
+        if found > 0 {
+            told.words.push(format!("{} of what runs before it", count(found, "finding")));
+        }
+        Ok(())
+    }
+
+    /// Waits until the overlays of earlier waves that others ship hold the change, and are applied.
+    fn await_others(&self, survey: &Survey<'_>) -> Result<(), Failed> {
+        let shipping = self.shipping;
+        let leg = Leg { overlays: &shipping.earlier, ..self.leg() };
+        let others = Survey::open(leg.context, leg.overlays, leg.change, &leg.delivery)?;
+        let deadline = Deadline::after(self.timeout());
+        loop {
+            let tip = survey.tip()?;
+            if others.prove(tip)?.texts.is_empty() {
+                let landing = leg.find_landing(tip)?;
+                return self.wait_for(&shipping.earlier, landing.commit).map(drop);
             }
+            if deadline.is_over() {
+                let message =
+                    "overlays of earlier waves that others ship do not hold the change yet";
+                return Err(Error::new(codes::WAVE_INCOMPLETE, message).into());
+            }
+            clock::sleep(guards::PAUSE.min(deadline.remaining()));
         }
     }
-    Ok(())
 }
 
-/// What the edit brings that `check` calls an error.
-pub(super) fn refuse_findings(overlays: &[OverlayReport]) -> Result<(), Error> {
-    let mut found = overlays.iter().flat_map(|overlay| {
-        let errors = overlay.findings.added.iter().filter(|f| f.severity == Severity::Error);
-        errors.map(move |finding| (overlay, finding))
-    });
-    let Some((overlay, finding)) = found.next() else { return Ok(()) };
-    let more = match found.count() {
-        0 => String::new(),
-        more => format!(" (and {more} more)"),
-    };
-    let message = format!("{}: it brings {}: {}{more}", overlay.path, finding.id, finding.message);
-    Err(Error::new(codes::BRINGS_FINDINGS, message).hint(format!(
-        "`overlay explain {}` says more; --allow-findings ships it all the same",
-        finding.id
-    )))
-}
-
-/// The Applications that will be waited for; none of them states itself what the edit changes, which would win over git.
-pub(super) fn require_deployers(deployers: &[Deployer], change: &Change) -> Result<String, Error> {
-    let field = overriding_field(change);
-    for deployer in deployers {
-        let Some(field) = field.filter(|field| deployer.overrides.iter().any(|o| o == field))
-        else {
-            continue;
-        };
-        let message = format!(
-            "Application {} states kustomize.{field} itself, which wins over git",
-            deployer.application
-        );
-        return Err(Error::new(codes::APPLICATION_OVERRIDES, message)
-            .hint("take it out of the Application first: the change would have no effect"));
-    }
-    let names: Vec<&str> = deployers.iter().map(|deployer| deployer.application.as_str()).collect();
-    Ok(match names.as_slice() {
-        [one] => format!("{one} deploys it"),
-        names => format!("{} Applications deploy it", names.len()),
-    })
-}
-
-/// The field of an Application's `kustomize` that wins over the field which the change edits.
-fn overriding_field(change: &Change) -> Option<&'static str> {
-    match change.command() {
-        "pin" => Some("images"),
-        "set replicas" => Some("replicas"),
-        _ => None,
+impl Told {
+    /// Adds what a look came to, or ends with what it found.
+    fn add(&mut self, what: &str, words: &str, report: Report) -> Result<(), Failed> {
+        if let Some(error) = report.error {
+            return Err(Failed::new(error.within(what), report.result));
+        }
+        self.words.push(words.to_owned());
+        self.details.insert(what.to_owned(), report.result);
+        Ok(())
     }
 }

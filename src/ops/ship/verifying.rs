@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::clock::{self, Deadline};
@@ -19,10 +18,6 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// How what runs is verified.
 #[derive(Clone, Debug, Default)]
 pub struct VerifyOptions {
-    /// `--kubeconfig`.
-    pub kubeconfig: Option<PathBuf>,
-    /// `--verify-context`.
-    pub context: Option<String>,
     /// `--verify-namespace`: that of objects which state none.
     pub namespace: Option<String>,
     /// `--min-allowed-disruptions`.
@@ -31,30 +26,18 @@ pub struct VerifyOptions {
     pub no_registry: bool,
 }
 
-impl VerifyOptions {
-    fn access(&self) -> ClusterAccess {
-        let (kubeconfig, context) = (self.kubeconfig.clone(), self.context.clone());
-        ClusterAccess { kubeconfig, context, ..ClusterAccess::default() }
-    }
-
-    /// Whether there is a cluster to look at; `false` where none is configured.
-    ///
-    /// # Errors
-    /// Where the configuration that there is cannot be used.
-    pub(super) fn has_cluster(&self, context: &Context) -> Result<bool, Error> {
-        match self.access().open(context) {
-            Ok(_) => Ok(true),
-            Err(error) if error.code() == codes::CLUSTER_UNCONFIGURED => {
-                let is_meant = self.kubeconfig.is_some() || self.context.is_some();
-                if is_meant { Err(error) } else { Ok(false) }
-            }
-            Err(error) => Err(error),
+/// Whether there is a cluster to look at; `false` where none is configured.
+///
+/// # Errors
+/// Where the configuration that there is cannot be used.
+pub(super) fn has_cluster(context: &Context, access: &ClusterAccess) -> Result<bool, Error> {
+    match access.open(context) {
+        Ok(_) => Ok(true),
+        Err(error) if error.code() == codes::CLUSTER_UNCONFIGURED => {
+            let is_meant = access.kubeconfig.is_some() || access.context.is_some();
+            if is_meant { Err(error) } else { Ok(false) }
         }
-    }
-
-    /// The address of the API server, as far as it is known without asking anybody.
-    pub(super) fn server(&self, context: &Context) -> Option<String> {
-        self.access().server(context)
+        Err(error) => Err(error),
     }
 }
 
@@ -71,6 +54,7 @@ pub(super) struct Before(BTreeSet<Trouble>);
 /// Overlays at a revision, in the cluster that is meant.
 pub(super) struct Look<'a> {
     pub(super) context: &'a Context,
+    pub(super) access: &'a ClusterAccess,
     pub(super) options: &'a VerifyOptions,
     pub(super) overlays: &'a [OsString],
     pub(super) at: String,
@@ -86,7 +70,7 @@ impl Look<'_> {
                 at: Some(self.at.clone()),
                 least_allowed: self.options.least_allowed,
                 no_registry: self.options.no_registry,
-                access: self.options.access(),
+                access: self.access.clone(),
                 ..VerifyRequest::default()
             },
         )

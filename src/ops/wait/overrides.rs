@@ -36,16 +36,9 @@ const MOST_VALUES: usize = 5;
 pub(super) struct Stated {
     tool: &'static str,
     /// The field, such as `images`.
-    pub(super) field: &'static str,
+    field: &'static str,
     /// What it says, shortly.
     values: String,
-}
-
-impl Stated {
-    /// Whether the field is one of kustomize's.
-    pub(super) fn is_kustomize(&self) -> bool {
-        self.tool == "kustomize"
-    }
 }
 
 impl std::fmt::Display for Stated {
@@ -72,19 +65,23 @@ pub(super) fn stated(source: &Source) -> Vec<Stated> {
     found
 }
 
+/// The names of the files beside an overlay that Argo CD merges into the Application's source.
+pub(super) fn source_files(app: &Application) -> Vec<String> {
+    let (name, namespace) = (&app.metadata.name, &app.metadata.namespace);
+    vec![
+        ".argocd-source.yaml".to_owned(),
+        format!(".argocd-source-{name}.yaml"),
+        format!(".argocd-source-{namespace}_{name}.yaml"),
+    ]
+}
+
 /// The files beside the overlay at `path` that state such fields for the Application, each with them.
 pub(super) fn stated_in_files(
     files: &dyn Files,
     path: &str,
     app: &Application,
 ) -> Vec<(String, String)> {
-    let (name, namespace) = (&app.metadata.name, &app.metadata.namespace);
-    let names = [
-        ".argocd-source.yaml".to_owned(),
-        format!(".argocd-source-{name}.yaml"),
-        format!(".argocd-source-{namespace}_{name}.yaml"),
-    ];
-    let places = names.iter().map(|name| format!("{path}/{name}"));
+    let places = source_files(app).into_iter().map(|name| format!("{path}/{name}"));
     let found = places.filter_map(|place| {
         let place = place.trim_start_matches('/').to_owned();
         // A file that is not there is the rule.

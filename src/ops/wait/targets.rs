@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::effect::{CommitEffect, Renders};
-use super::overrides::{Stated, stated, stated_in_files};
+use super::overrides::{source_files, stated, stated_in_files};
 use super::revisions::{GitRevisions, Relations};
 use super::{Deployer, WaitRequest, trouble};
 use crate::argocd::{
     Application, ApplicationRef, ArgoCd, Containment, Expectation, ExpectedChange, ExpectedEffect,
-    Facts, Moment, ObjectRef, Source, clean_path,
+    Facts, Moment, ObjectRef, Override, Source, clean_path, overrides_of,
 };
 use crate::error::{Error, codes};
 use crate::git::ObjectId;
@@ -82,17 +82,24 @@ impl<'a> Setting<'a> {
     pub(super) fn deployers(&self) -> Result<Vec<Deployer>, Error> {
         let deployers = self.listed()?.into_iter().map(|found| Deployer {
             application: reference(&found).to_string(),
-            overrides: self.kustomize_fields(&found),
+            files: source_files(&found),
+            overlays: self
+                .overlays
+                .iter()
+                .filter(|path| self.deploys(&found, path))
+                .cloned()
+                .collect(),
+            overrides: self.kustomize_overrides(&found),
         });
         Ok(deployers.collect())
     }
 
-    /// The fields of `kustomize` that an Application states itself for the overlays named.
-    fn kustomize_fields(&self, app: &Application) -> Vec<String> {
+    /// What an Application states of `kustomize` itself for the overlays named.
+    fn kustomize_overrides(&self, app: &Application) -> Vec<Override> {
         let expected = |path: &String| self.expectation(Some(path.clone()), Containment::Required);
         let sources = self.overlays.iter().flat_map(|path| relevant(app, &expected(path)));
-        let stated = sources.flat_map(stated).filter(Stated::is_kustomize);
-        stated.map(|stated| stated.field.to_owned()).collect()
+        let kustomize = sources.filter_map(|source| source.rest.get("kustomize")?.as_object());
+        kustomize.flat_map(overrides_of).collect()
     }
 
     fn find_by_overlay(&self) -> Result<Vec<Target<'a>>, Error> {

@@ -1,0 +1,185 @@
+//! What stands against a change before anything is written, each refusal by itself.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::argocd::{Override, overrides_of};
+use crate::checks::Severity;
+use crate::discover::shown_directory;
+use crate::error::{Error, codes};
+use crate::git::{ObjectId, Repository};
+use crate::image::Reference;
+use crate::kustomize::read::configuration_text;
+use crate::kustomize::{Entry, Files, Origin, Step};
+use crate::ops::wait::Deployer;
+use crate::report::change::OverlayReport;
+use crate::ship::{RECORD_KEY, ShipRecord};
+use crate::verify::{FieldChange, node_to_json};
+
+/// The pause between two looks at what others do.
+pub(super) const PAUSE: Duration = Duration::from_secs(5);
+
+/// How many commits with a record are looked back.
+const MOST_RECORDS: usize = 500;
+
+/// Whether an edit is refused by a hold.
+pub(super) fn is_hold(error: &Error) -> bool {
+    [codes::ON_HOLD, codes::HOLD_INVALID].contains(&error.code())
+}
+
+/// A change that failed and was taken back does not come again by itself: the newest record that speaks of it decides.
+pub(super) fn refuse_taken_back(
+    repository: &Repository,
+    tip: ObjectId,
+    fingerprint: &str,
+) -> Result<(), Error> {
+    let line = format!("{RECORD_KEY}:");
+    for commit in repository.commits_saying(tip, &line, MOST_RECORDS)? {
+        for record in ShipRecord::find_in(&commit.message) {
+            match record {
+                ShipRecord::TakesBack { change, commit: failed } if change == fingerprint => {
+                    let message = format!(
+                        "this change failed as {} and was taken back by {}",
+                        failed.chars().take(12).collect::<String>(),
+                        commit.id.short()
+                    );
+                    let wait = format!("overlay wait --overlay … --commit {}", commit.id.short());
+                    return Err(Error::new(codes::TAKEN_BACK, message)
+                        .hint("once what made it fail is mended: --again")
+                        .hint(format!("whether the way back has been applied: {wait}")));
+                }
+                ShipRecord::Makes { change, .. } if change == fingerprint => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the edit brings that `check` calls an error.
+pub(super) fn refuse_findings(overlays: &[OverlayReport]) -> Result<(), Error> {
+    let mut found = overlays.iter().flat_map(|overlay| {
+        let errors = overlay.findings.added.iter().filter(|f| f.severity == Severity::Error);
+        errors.map(move |finding| (overlay, finding))
+    });
+    let Some((overlay, finding)) = found.next() else { return Ok(()) };
+    let more = match found.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let message = format!("{}: it brings {}: {}{more}", overlay.path, finding.id, finding.message);
+    Err(Error::new(codes::BRINGS_FINDINGS, message).hint(format!(
+        "`overlay explain {}` says more; --allow-findings ships it all the same",
+        finding.id
+    )))
+}
+
+/// The Applications that will be waited for; none of them states itself what the edit of `overlays` changes, which would win over
+/// git. `more` gives what files beside the kustomization state for one of them.
+///
+/// # Errors
+/// `application-overrides`.
+pub(super) fn require_deployers(
+    deployers: &[Deployer],
+    overlays: &[OverlayReport],
+    more: impl Fn(&Deployer) -> Result<Vec<Override>, Error>,
+) -> Result<Vec<String>, Error> {
+    let names: Vec<&str> = deployers.iter().map(|one| one.application.as_str()).collect();
+    let mut told = vec![match names.as_slice() {
+        [one] => format!("{one} deploys it"),
+        names => format!("{} Applications deploy it", names.len()),
+    }];
+    for deployer in deployers {
+        let stated = [deployer.overrides.clone(), more(deployer)?].concat();
+        let is_its = |overlay: &&OverlayReport| {
+            deployer.overlays.iter().any(|path| shown_directory(path) == overlay.path)
+        };
+        for overlay in overlays.iter().filter(is_its) {
+            if let Some(one) = stated.iter().find(|one| wins_over(one, overlay)) {
+                return Err(overridden(deployer, one));
+            }
+        }
+        if stated.iter().any(|one| one.field == "patches") {
+            let name = &deployer.application;
+            told.push(format!("{name} states kustomize.patches itself, which win over git"));
+        }
+    }
+    Ok(told)
+}
+
+fn overridden(deployer: &Deployer, by: &Override) -> Error {
+    let (field, name) = (&by.field, by.name.as_deref().unwrap_or_default());
+    let message = format!(
+        "Application {} states kustomize.{field} of {name} itself, which wins over git",
+        deployer.application
+    );
+    Error::new(codes::APPLICATION_OVERRIDES, message)
+        .hint("take it out of the Application first: the change would have no effect")
+}
+
+/// Whether a statement decides a value that the edit of this overlay moves. What patches decide is not known.
+fn wins_over(by: &Override, overlay: &OverlayReport) -> bool {
+    let Some(name) = &by.name else { return false };
+    let mut changes = overlay.effect.changes.iter();
+    match by.field.as_str() {
+        "images" => images_of(overlay).contains(name),
+        "replicas" => changes
+            .any(|one| one.path.to_string() == "spec.replicas" && *one.resource.name == **name),
+        _ => false,
+    }
+}
+
+/// The names under which an `images:` entry may decide what the edit moves: as rendered before and after, and of the entries that
+/// were written.
+fn images_of(overlay: &OverlayReport) -> BTreeSet<String> {
+    let is_image = |change: &&FieldChange| {
+        let last = change.path.steps().last();
+        matches!(last, Some(Step::Key(key)) if ["image", "imageName"].contains(&&**key))
+    };
+    let moved = overlay.effect.changes.iter().filter(is_image);
+    let values = moved.flat_map(|change| [&change.before, &change.after]).flatten();
+    let references = values.filter_map(|value| Reference::parse(value.as_str()?).ok());
+    let mut names: BTreeSet<String> = references.map(|one| one.name().to_owned()).collect();
+    names.extend(overlay.placements.iter().filter_map(|placement| {
+        let (name, _) = placement.what.strip_prefix("images[")?.split_once(']')?;
+        Some(name.to_owned())
+    }));
+    names
+}
+
+/// What the files that Argo CD merges with an Application's source state, in an overlay of the repository at `tip`: those which
+/// image updaters write.
+///
+/// # Errors
+/// Where one of them cannot be read.
+pub(super) fn overrides_in_files(
+    repository: &Repository,
+    tip: ObjectId,
+    deployer: &Deployer,
+) -> Result<Vec<Override>, Error> {
+    let files = repository.files_of(tip)?;
+    let mut stated = Vec::new();
+    for overlay in &deployer.overlays {
+        for name in
+            [".argocd-source.yaml".to_owned(), format!(".argocd-source-{}.yaml", deployer.name)]
+        {
+            let path = if overlay.is_empty() { name } else { format!("{overlay}/{name}") };
+            if !matches!(files.entry(&path), Ok(Some(Entry::File { .. }))) {
+                continue;
+            }
+            let bytes = files.read(&path).map_err(|error| broken(&path, &error.to_string()))?;
+            let text = String::from_utf8_lossy(&bytes);
+            let read = configuration_text(&text, Origin::default());
+            let node = read.map_err(|error| broken(&path, &error.to_string()))?;
+            if let Some(kustomize) = node_to_json(&node)["kustomize"].as_object() {
+                stated.extend(overrides_of(kustomize));
+            }
+        }
+    }
+    Ok(stated)
+}
+
+fn broken(path: &str, why: &str) -> Error {
+    let message = format!("{path}, which Argo CD merges with the Application, cannot be read");
+    Error::new(codes::APPLICATION_OVERRIDES, message).cause(why)
+}

@@ -1,0 +1,80 @@
+//! Endpoints that are probed from before the merge to the end of the way.
+
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use super::step::{Done, Failed};
+use crate::clock::Stopwatch;
+use crate::error::{Error, codes};
+use crate::ops::Context;
+use crate::ops::probe::{Leash, Prepared, ProbeRequest};
+use crate::report::probe::ProbeReport;
+use crate::ship::{Blame, Ending, blame};
+
+/// How many tries of each address there are at least, where all the rest was done at once.
+const LEAST_TRIES: u64 = 10;
+
+/// A probe that goes on beside the steps; it ends with this.
+pub(super) struct Probing {
+    leash: Arc<Leash>,
+    thread: Option<JoinHandle<Result<ProbeReport, Error>>>,
+    watch: Stopwatch,
+    /// When the change was seen to have landed, after the start.
+    landed: Option<Duration>,
+}
+
+impl Probing {
+    /// Begins.
+    ///
+    /// # Errors
+    /// Where an address is none.
+    pub(super) fn begin(context: &Context, wanted: &ProbeRequest) -> Result<Self, Error> {
+        let prepared = Prepared::new(context, wanted)?;
+        let leash = Arc::new(Leash::new());
+        let (held, context, wanted) = (Arc::clone(&leash), context.clone(), wanted.clone());
+        let watch = Stopwatch::start();
+        let thread = Builder::new().name("probes".into());
+        let thread = thread.spawn(move || prepared.on_leash(&context, &wanted, &held));
+        let thread =
+            thread.map_err(|error| Error::new(codes::INTERNAL, format!("no thread: {error}")))?;
+        Ok(Self { leash, thread: Some(thread), watch, landed: None })
+    }
+
+    /// The change has landed: what fails from now on may be its fault.
+    pub(super) fn note_landing(&mut self) {
+        self.landed = Some(self.watch.elapsed());
+    }
+
+    /// Ends once there were enough tries.
+    ///
+    /// # Errors
+    /// Where more tries failed than were allowed.
+    pub(super) fn end(mut self) -> Result<Done, Failed> {
+        self.leash.end_after(LEAST_TRIES);
+        let joined = self.thread.take().map(JoinHandle::join);
+        let Some(Ok(report)) = joined else {
+            return Err(Error::new(codes::INTERNAL, "internal error: the probe ended early").into());
+        };
+        let report = report?;
+        let tries: usize = report.targets.iter().map(|target| target.tally.tries.len()).sum();
+        let summary = format!("{} of {tries} tries failed", report.failures());
+        let is_since =
+            self.landed.is_some_and(|landed| report.failures_since(landed) > report.most_failures);
+        let report = report.into_report();
+        match report.error {
+            None => Ok(Done::new(Ending::Held, summary, report.result)),
+            Some(error) => {
+                let own = blame(error.code().name());
+                let blame = if is_since { own } else { Blame::Elsewhere };
+                Err(Failed { error, detail: report.result, blame })
+            }
+        }
+    }
+}
+
+impl Drop for Probing {
+    fn drop(&mut self) {
+        self.leash.end_after(0);
+    }
+}
