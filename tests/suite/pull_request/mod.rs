@@ -171,7 +171,7 @@ impl Stage {
     }
 
     /// A person's commit on a branch of the forge, which gives a file this text.
-    fn replace(&self, branch: &str, file: &str, text: &str) -> String {
+    pub(crate) fn replace(&self, branch: &str, file: &str, text: &str) -> String {
         self.lab.git("", &["clone", "-q", "-b", branch, "hub/ops/deploy.git", "person"]);
         self.lab.write(&format!("person/{file}"), text);
         self.lab.git("person", &["add", "-A"]);

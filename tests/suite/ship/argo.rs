@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use crate::support::scripted_http::{Answer, Asked, Piece, ScriptedHttp};
+use crate::support::tripwire::{Tripwire, When};
 
 pub(crate) const TOKEN: &str = "planted-argo-token";
 
@@ -35,17 +36,19 @@ struct Server {
     repository: String,
     overlays: Vec<String>,
     mood: Arc<Mutex<Mood>>,
+    wire: Tripwire,
 }
 
 impl LiveArgo {
-    /// Deploys `overlays` of the repository in `bare`, which clients know by the address `repository`.
-    pub(crate) fn start(bare: &Path, repository: &str, overlays: &[&str]) -> Self {
+    /// Deploys `overlays` of the repository in `bare`, which clients know by the address `repository`; every call passes `wire`.
+    pub(crate) fn start(bare: &Path, repository: &str, overlays: &[&str], wire: Tripwire) -> Self {
         let mood = Arc::new(Mutex::new(Mood::default()));
         let server = Server {
             bare: bare.to_owned(),
             repository: repository.to_owned(),
             overlays: overlays.iter().map(|o| (*o).to_owned()).collect(),
             mood: Arc::clone(&mood),
+            wire,
         };
         Self { http: ScriptedHttp::start(move |asked| server.answer(asked)), mood }
     }
@@ -74,6 +77,8 @@ impl Server {
     }
 
     fn answer(&self, asked: &Asked) -> Answer {
+        let path = asked.target.split('?').next().unwrap();
+        self.wire.pass(&format!("argo {} {path}", asked.method), When::Before);
         if asked.header("authorization") != Some(&format!("Bearer {TOKEN}")) {
             return error(401, "no session information");
         }
@@ -81,7 +86,6 @@ impl Server {
         if mood.is_down {
             return error(503, "going away");
         }
-        let path = asked.target.split('?').next().unwrap();
         if path == "/api/v1/stream/applications" {
             return Answer::raw(vec![
                 Piece::Bytes(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n".to_vec()),

@@ -1,67 +1,9 @@
 //! A failure at every step: the report names it, nothing is half done, and the next run completes.
 
+use std::os::unix::fs::PermissionsExt;
+
 use super::*;
 use crate::support::github::Trouble;
-
-/// Nothing was pushed and nothing was asked of the forge.
-fn require_untouched(harbor: &Harbor, tip: &str) {
-    assert_eq!((harbor.branches(), harbor.tip().as_str()), (0, tip));
-    assert_eq!(harbor.stage.github.writes(), [""; 0]);
-}
-
-#[test]
-fn what_preflight_finds_stops_everything() {
-    let harbor = Harbor::new();
-    let tip = harbor.tip();
-    let lacks = Mood { lacks: Some("overlays/prod".into()), ..Mood::default() };
-    let overrides = Mood { overrides: Some("shop/web:v9"), ..Mood::default() };
-    let down = Mood { is_down: true, ..Mood::default() };
-    for (mood, status, code) in [
-        (lacks, 4, "no-such-application"),
-        (overrides, 3, "application-overrides"),
-        (down, 5, "argocd-unreachable"),
-    ] {
-        harbor.set(mood);
-        let ran = harbor.pin('2', &["--merge", "--auto-revert", "--timeout", "5s"]);
-        assert_eq!((ran.status, ran.code()), (status, code), "{}", ran.text);
-        assert_eq!(steps(&ran, 0), ["preflight=failed"]);
-        assert!(message(&ran).starts_with("preflight: "), "{}", ran.text);
-        require_untouched(&harbor, &tip);
-    }
-    harbor.set(Mood::default());
-    harbor.pin('2', &["--merge"]).ok();
-}
-
-#[test]
-fn a_hold_of_the_base_branch_is_found_by_preflight() {
-    let hold = "version: 1\nuntil: \"2100-01-01T00:00:00Z\"\nreason: frozen\nby: Ann\nscope: all\n";
-    let harbor = Harbor::with(|lab| lab.write("plain/overlays/prod/overlay-hold.yaml", hold));
-    let tip = harbor.tip();
-    let ran = harbor.pin('2', &["--merge"]);
-    assert_eq!((ran.status, ran.code()), (3, "on-hold"), "{}", ran.text);
-    assert_eq!(steps(&ran, 0), ["preflight=failed"]);
-    require_untouched(&harbor, &tip);
-    harbor.pin('2', &["--merge", "--override-hold"]).ok();
-}
-
-#[test]
-fn inside_of_its_own_cluster_nothing_is_shipped() {
-    let harbor = Harbor::new();
-    let tip = harbor.tip();
-    let reference = pin("shop/web", '2');
-    let inside = |more: &[&str]| {
-        let args = [&["pin", "overlays/prod", reference.as_str(), "--merge"], more].concat();
-        let mut command = harbor.command_in("clone", &args);
-        // Argo CD is in the cluster whose pods know this address of its API server.
-        command.env("KUBERNETES_SERVICE_HOST", "127.0.0.1");
-        command.env("KUBERNETES_SERVICE_PORT", harbor.argo.url().rsplit(':').next().unwrap());
-        harbor.stage.finish(command.output().unwrap())
-    };
-    let ran = inside(&[]);
-    assert_eq!((ran.status, ran.code()), (3, "inside-cluster"), "{}", ran.text);
-    require_untouched(&harbor, &tip);
-    inside(&["--from-inside"]).ok();
-}
 
 #[test]
 fn an_edit_that_is_refused_leaves_nothing() {
@@ -71,24 +13,7 @@ fn an_edit_that_is_refused_leaves_nothing() {
     let ran = harbor.ship(&["pin", "overlays/prod", &reference, "--merge"]);
     assert_eq!((ran.status, ran.code()), (3, "no-such-image"), "{}", ran.text);
     assert_eq!(steps(&ran, 0), ["preflight=holds", "edit=failed"]);
-    require_untouched(&harbor, &tip);
-}
-
-#[test]
-fn what_brings_an_error_of_check_is_not_shipped() {
-    let harbor = Harbor::with(|lab| {
-        let budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\nspec: {minAvailable: 1, selector: {matchLabels: {app: web}}}\n";
-        lab.write("plain/base/pdb.yaml", budget);
-        lab.write("plain/base/kustomization.yaml", "resources: [web.yaml, pdb.yaml]\n");
-    });
-    let tip = harbor.tip();
-    // One replica and a budget that wants one: a drain of its node would never end.
-    let args = ["set", "replicas", "overlays/prod", "web=1", "--merge"];
-    let ran = harbor.ship(&args);
-    assert_eq!((ran.status, ran.code()), (3, "brings-findings"), "{}", ran.text);
-    assert!(message(&ran).contains("pdb-blocks-drain"), "{}", ran.text);
-    require_untouched(&harbor, &tip);
-    harbor.ship(&[&args[..], &["--allow-findings"]].concat()).ok();
+    harbor.require_untouched(&tip);
 }
 
 #[test]
@@ -103,6 +28,26 @@ fn a_forge_that_refuses_leaves_the_branch_and_the_next_run_completes() {
     assert!(message(&ran).starts_with("pull-request: "), "{}", ran.text);
     assert_eq!((harbor.branches(), harbor.tip()), (1, tip));
     let ran = harbor.pin('2', &["--merge", "--auto-revert"]).ok();
+    assert_eq!(status(&ran, 0), "shipped");
+}
+
+#[test]
+fn a_push_that_is_refused_leaves_nothing_and_the_next_run_completes() {
+    let harbor = Harbor::new();
+    let tip = harbor.tip();
+    let hook = harbor.stage.lab.path("hub/ops/deploy.git/hooks/pre-receive");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, "#!/bin/sh\necho no pushes today >&2\nexit 1\n").unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = harbor.pin('2', &["--merge", "--auto-revert"]);
+    assert_eq!(ran.status, 5, "{}", ran.text);
+    assert_eq!(steps(&ran, 0).last().unwrap(), "pull-request=failed");
+    assert!(message(&ran).starts_with("pull-request: "), "{}", ran.text);
+    harbor.require_untouched(&tip);
+    std::fs::remove_file(&hook).unwrap();
+    harbor.fresh_clone("elsewhere");
+    let reference = pin("shop/web", '2');
+    let ran = harbor.ship_in("elsewhere", &["pin", "overlays/prod", &reference, "--merge"]).ok();
     assert_eq!(status(&ran, 0), "shipped");
 }
 
@@ -243,4 +188,43 @@ fn what_cannot_be_seen_is_not_taken_back() {
     harbor.set(Mood::default());
     let ran = harbor.pin('2', &["--auto-revert"]).ok();
     assert_eq!(status(&ran, 0), "already-so");
+}
+
+#[test]
+fn a_way_back_that_nobody_merges_stays_open_and_is_gone_on_with() {
+    let harbor = Harbor::new();
+    let before = harbor.rendered("overlays/prod");
+    harbor.set(fails_for('2'));
+    assert_eq!(harbor.pin('2', &["--merge"]).code(), "sync-failed");
+    let ran = harbor.pin('2', &["--auto-revert", "--timeout", "3s"]);
+    assert_eq!((ran.code(), status(&ran, 0)), ("sync-failed", "stuck-going-back"), "{}", ran.text);
+    assert_eq!(steps(&ran, 0).last().unwrap(), "revert-merge=failed");
+    assert!(ran.json["error"]["causes"].to_string().contains("revert-merge"), "{}", ran.text);
+    let open = harbor.stage.github.open_numbers();
+    assert_eq!(open.len(), 1);
+    harbor.fresh_clone("elsewhere");
+    let reference = pin("shop/web", '2');
+    let args = ["pin", "overlays/prod", reference.as_str(), "--auto-revert", "--timeout", "60s"];
+    let ran = harbor.with_person(How::Squash, || harbor.ship_in("elsewhere", &args));
+    assert_eq!(status(&ran, 0), "taken-back", "{}", ran.text);
+    assert_eq!(harbor.stage.github.hub(|hub| hub.pulls.len()), 2);
+    assert_eq!(harbor.rendered("overlays/prod"), before);
+}
+
+#[test]
+fn a_way_back_that_is_not_applied_is_told() {
+    let harbor = Harbor::new();
+    let before = harbor.rendered("overlays/prod");
+    // Whatever is in the repository, no sync succeeds any more.
+    harbor.set(Mood { fails_for: Some("shop/web".into()), ..Mood::default() });
+    let ran = harbor.pin('2', &["--merge", "--auto-revert"]);
+    assert_eq!((ran.code(), status(&ran, 0)), ("sync-failed", "stuck-going-back"), "{}", ran.text);
+    assert_eq!(steps(&ran, 0).last().unwrap(), "revert-wait=failed");
+    assert_eq!(harbor.rendered("overlays/prod"), before);
+    let tip = harbor.tip();
+    let ran = harbor.pin('2', &["--merge", "--auto-revert"]);
+    assert_eq!((ran.status, ran.code()), (3, "taken-back"), "{}", ran.text);
+    assert_eq!(harbor.tip(), tip);
+    let hints = ran.json["error"]["hints"].to_string();
+    assert!(hints.contains(&format!("--commit {}", &tip[..7])), "{hints}");
 }

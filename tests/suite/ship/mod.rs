@@ -2,8 +2,12 @@
 //! deploys what the base branch holds. What became of it is judged by git and by a kustomize that is not ours.
 
 mod argo;
+mod endpoint;
 mod failures;
+mod kills;
 mod page;
+mod preflight;
+mod probing;
 mod returning;
 #[cfg(feature = "cluster")]
 mod running;
@@ -54,8 +58,8 @@ impl Harbor {
         lab.commit_all("plain", "overlays");
         let stage = Stage::of(lab);
         let address = format!("http://127.0.0.1:{}/{REPOSITORY}.git", stage.github.port);
-        let argo =
-            LiveArgo::start(&stage.lab.path(&format!("hub/{REPOSITORY}.git")), &address, &OVERLAYS);
+        let bare = stage.lab.path(&format!("hub/{REPOSITORY}.git"));
+        let argo = LiveArgo::start(&bare, &address, &OVERLAYS, stage.github.wire());
         Self { stage, argo }
     }
 
@@ -120,6 +124,17 @@ impl Harbor {
             Some(judge) => judge.build(&dir.join(overlay)).unwrap(),
             None => std::fs::read_to_string(dir.join(overlay).join("kustomization.yaml")).unwrap(),
         }
+    }
+
+    /// A clone of the forge's repository on a machine that has seen nothing of it.
+    fn fresh_clone(&self, name: &str) {
+        self.stage.lab.git("", &["clone", "-q", &self.stage.github.remote(REPOSITORY), name]);
+    }
+
+    /// Nothing was pushed and nothing was asked of the forge.
+    fn require_untouched(&self, tip: &str) {
+        assert_eq!((self.branches(), self.tip().as_str()), (0, tip));
+        assert_eq!(self.stage.github.writes(), [""; 0]);
     }
 
     fn set(&self, mood: Mood) {

@@ -91,3 +91,34 @@ fn what_does_not_come_to_run_is_taken_back_and_old_trouble_is_not() {
     assert_eq!((ran.code(), status(&ran, 0)), ("not-verified", "failed"), "{}", ran.text);
     assert_ne!(harbor.rendered("overlays/prod"), before);
 }
+
+#[test]
+fn a_run_that_is_killed_while_it_verifies_is_gone_on_with() {
+    let harbor = Harbor::new();
+    let api = KubeApi::with(running('1'));
+    harbor.stage.lab.write("kubeconfig", api.kubeconfig("shop"));
+    let file = harbor.stage.lab.path("kubeconfig").display().to_string();
+    let reference = pin("shop/web", '2');
+    let args = ["pin", "overlays/prod", &reference, "--merge", "--kubeconfig", &file];
+    let null = std::process::Stdio::null;
+    let mut command = harbor.command_in("clone", &args);
+    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
+    let tip = harbor.tip();
+    while harbor.tip() == tip {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // What preflight asked is over by now: the next question is that of the step after the wait.
+    let asked = api.asked().len();
+    while api.asked().len() == asked {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().code(), None);
+    running('2').into_iter().for_each(|object| api.apply(object));
+    harbor.fresh_clone("elsewhere");
+    let ran = harbor.ship_in("elsewhere", &args).ok();
+    assert_eq!(
+        (status(&ran, 0), steps(&ran, 0).last().unwrap().as_str()),
+        ("already-so", "verify=holds")
+    );
+}

@@ -16,6 +16,7 @@ use super::git_http::{Request, backend, base64, read_request};
 use super::graphql::GraphQl;
 use super::hub::{Hub, Pull};
 use super::openapi::{Description, Operation};
+use super::tripwire::{Tripwire, When};
 use view::View;
 
 /// A token that may do everything, and one that may only read.
@@ -54,6 +55,7 @@ struct State {
     app: Option<app::App>,
     /// The repository answers by redirects from this former name.
     former: Option<String>,
+    wire: Tripwire,
 }
 
 /// A running GitHub; its threads end with the process.
@@ -74,6 +76,7 @@ impl GitHub {
             breaches: Vec::new(),
             app: None,
             former: None,
+            wire: Tripwire::default(),
         }));
         let description = Arc::new(Description::load("fixtures/forge/github/openapi.json"));
         let schema = Arc::new(GraphQl::load("fixtures/forge/github/schema.graphql"));
@@ -135,6 +138,11 @@ impl GitHub {
         self.state().former = Some(former.to_owned());
     }
 
+    /// What every call to the forge and its git passes.
+    pub(crate) fn wire(&self) -> Tripwire {
+        self.state().wire.clone()
+    }
+
     /// Works on what the forge holds.
     pub(crate) fn hub<T>(&self, work: impl FnOnce(&mut Hub) -> T) -> T {
         work(&mut self.state().hub)
@@ -180,6 +188,14 @@ impl Reply {
     }
 }
 
+/// A call in short: `POST /pulls`, `POST /graphql mutation`.
+fn label(request: &Request, path: &str, body: &Json) -> String {
+    let short = path.splitn(5, '/').nth(4).unwrap_or(path).trim_start_matches('/');
+    let is_mutation = body["query"].as_str().is_some_and(|query| query.starts_with("mutation"));
+    let more = if is_mutation { " mutation" } else { "" };
+    format!("{} /{short}{more}", request.method)
+}
+
 impl Server {
     fn answer_all(&self, stream: TcpStream) {
         let mut reader = BufReader::new(stream.try_clone().unwrap());
@@ -205,7 +221,11 @@ impl Server {
             let no = b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\nContent-Length: 0\r\n\r\n";
             return out.write_all(no).is_ok();
         }
+        let wire = self.state.lock().unwrap().wire.clone();
+        let label = format!("git {}", request.target.rsplit('/').next().unwrap());
+        wire.pass(&label, When::Before);
         let answer = backend(&self.root, request, "bot").unwrap();
+        wire.pass(&label, When::After);
         out.write_all(&answer).is_ok()
     }
 
@@ -213,6 +233,8 @@ impl Server {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let body: Json = serde_json::from_slice(&request.body).unwrap_or(Json::Null);
         let mut state = self.state.lock().unwrap();
+        let (wire, label) = (state.wire.clone(), label(request, path, &body));
+        wire.pass(&label, When::Before);
         let fits = |fault: &Fault| fault.method == request.method && path.contains(fault.path);
         let fault = state.faults.iter().position(fits).map(|at| state.faults.remove(at).what);
         let reply = match &fault {
@@ -225,6 +247,7 @@ impl Server {
         let Reply(status, headers, answer) = reply;
         state.calls.push(Call { method: request.method.clone(), path: path.to_owned() });
         drop(state);
+        wire.pass(&label, When::After);
         if matches!(fault, Some(Trouble::Lost)) {
             return false;
         }

@@ -37,6 +37,8 @@ pub(crate) mod scripted_http;
 pub(crate) mod sshd;
 #[cfg(feature = "registry")]
 pub(crate) mod token_service;
+#[cfg(feature = "forge")]
+pub(crate) mod tripwire;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
