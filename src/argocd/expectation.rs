@@ -20,6 +20,15 @@ pub struct Expectation {
     pub containment: Containment,
     /// What the commit changes in what is rendered.
     pub effect: ExpectedEffect,
+    /// How is waited, and what counts.
+    pub rules: Rules,
+    /// The shortest time between two reads; longer where many Applications are waited for.
+    pub poll: Duration,
+}
+
+/// How is waited and what counts, whatever for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
     /// The least time between the end of an operation and the comparison that is believed.
     pub dwell: Duration,
     /// When to give up.
@@ -32,13 +41,24 @@ pub struct Expectation {
     pub refresh: RefreshRule,
     /// Whether a sync may be asked for.
     pub sync: SyncRule,
-    /// The shortest time between two reads; longer where many Applications are waited for.
-    pub poll: Duration,
+}
+
+impl Default for Rules {
+    /// Those of the command line: timeout 15 minutes, dwell 30 seconds, refreshes but no sync, no drift, all health.
+    fn default() -> Self {
+        Self {
+            dwell: Duration::from_secs(30),
+            timeout: Duration::from_secs(15 * 60),
+            drift: DriftRule::Refused,
+            health: HealthScope::Whole,
+            refresh: RefreshRule::Asked,
+            sync: SyncRule::Never,
+        }
+    }
 }
 
 impl Expectation {
-    /// A commit of one repository, with the defaults of the command line: timeout 15 minutes, dwell 30 seconds,
-    /// refreshes but no sync, no drift, all health.
+    /// A commit of one repository, with the rules of the command line.
     #[must_use]
     pub fn of_commit(commit: &str, repository: &str) -> Self {
         Self {
@@ -47,12 +67,7 @@ impl Expectation {
             path: None,
             containment: Containment::Required,
             effect: ExpectedEffect::Unknown { message: "it was not rendered".to_owned() },
-            dwell: Duration::from_secs(30),
-            timeout: Duration::from_secs(15 * 60),
-            drift: DriftRule::Refused,
-            health: HealthScope::Whole,
-            refresh: RefreshRule::Asked,
-            sync: SyncRule::Never,
+            rules: Rules::default(),
             poll: Duration::from_secs(1),
         }
     }

@@ -44,7 +44,7 @@ pub use assess::{Conjunct, assess, assess_by, predicate};
 pub use drive::{Drive, drive};
 pub use expectation::{
     Containment, DriftRule, Expectation, ExpectedChange, ExpectedEffect, ExpectedField,
-    HealthScope, Presence, RefreshRule, SyncRule,
+    HealthScope, Presence, RefreshRule, Rules, SyncRule,
 };
 pub use facts::{Effect, Facts, Held};
 #[cfg(feature = "cluster")]

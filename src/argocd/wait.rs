@@ -366,14 +366,14 @@ impl Wait {
     }
 
     fn refresh(&mut self, after: Duration, app: &Application, wait: Duration) -> Option<Action> {
-        let is_allowed = self.expected.refresh == RefreshRule::Asked;
+        let is_allowed = self.expected.rules.refresh == RefreshRule::Asked;
         let request = is_allowed.then(|| self.pace.refresh(after, app, wait)).flatten()?;
         Some(Action::Refresh(request))
     }
 
     /// Once, a refresh that renders anew.
     fn render_anew(&mut self, after: Duration, app: &Application) -> Option<Action> {
-        if self.expected.refresh == RefreshRule::Never {
+        if self.expected.rules.refresh == RefreshRule::Never {
             return None;
         }
         self.facts.has_rendered_anew = true;
@@ -393,12 +393,12 @@ impl Wait {
     /// Tells what became of it, and ends or sleeps.
     fn settle(&mut self, after: Duration, readiness: Readiness, tells: &mut Vec<Action>) -> Action {
         self.tell(after, &readiness, tells);
-        let is_over = after >= self.expected.timeout;
+        let is_over = after >= self.expected.rules.timeout;
         let is_final = self.is_final(after, &readiness);
         if is_final || is_over {
             return Action::End(Box::new(self.outcome(readiness, is_final)));
         }
-        let left = self.expected.timeout.saturating_sub(after);
+        let left = self.expected.rules.timeout.saturating_sub(after);
         Action::Sleep(self.pace.sleep(after, self.lasting.as_ref().map(|l| l.since)).min(left))
     }
 
@@ -434,7 +434,7 @@ impl Wait {
         let Some(patience) = reason.kind.patience() else { return false };
         let comparisons = lasting.comparisons.len();
         // Without refreshes an old error stands until the controller looks by itself, two periods at most.
-        let time = match self.expected.refresh {
+        let time = match self.expected.rules.refresh {
             RefreshRule::Asked => patience.time,
             RefreshRule::Never => patience.time * 6,
         };

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Args, ValueEnum};
 
 use super::options::TypedDuration;
-use crate::argocd::{DriftRule, HealthScope, RefreshRule, SyncRule};
+use crate::argocd::{DriftRule, HealthScope, RefreshRule, Rules, SyncRule};
 use crate::error::{Error, codes};
 use crate::ops::Context;
 use crate::ops::wait::{Access, DEFAULT_TIMEOUT, WaitOptions, WaitRequest};
@@ -112,22 +112,23 @@ impl WaitArgs {
                 .hint("name an Application, or an overlay with --overlay"));
         }
         self.applications.iter().try_for_each(|text| check_application(text))?;
-        let options = self.options.to_options();
-        let timeout = context.allowed_time().unwrap_or(DEFAULT_TIMEOUT);
-        let (overlays, commit) = (self.overlays.clone(), self.commit.clone());
+        let mut options = self.options.to_options();
+        options.rules.timeout = context.allowed_time().unwrap_or(DEFAULT_TIMEOUT);
         Ok(WaitRequest {
             applications: self.applications.clone(),
+            overlays: self.overlays.clone(),
+            commit: self.commit.clone(),
             project: self.project.clone(),
-            ..options.to_request(overlays, commit, self.remote.clone(), timeout)
+            remote: self.remote.clone(),
+            options,
         })
     }
 }
 
 impl WaitOptionsArgs {
-    /// The options.
+    /// The options; how long may be waited is not theirs.
     pub(crate) fn to_options(&self) -> WaitOptions {
-        WaitOptions {
-            access: self.access.to_access(),
+        let rules = Rules {
             dwell: self.dwell.length,
             drift: if self.allow_drift { DriftRule::Accepted } else { DriftRule::Refused },
             health: match self.health {
@@ -136,7 +137,9 @@ impl WaitOptionsArgs {
             },
             refresh: if self.no_refresh { RefreshRule::Never } else { RefreshRule::Asked },
             sync: if self.sync { SyncRule::WhereManual } else { SyncRule::Never },
-        }
+            ..Rules::default()
+        };
+        WaitOptions { access: self.access.to_access(), rules }
     }
 }
 

@@ -14,9 +14,7 @@ use std::time::Duration;
 
 use super::Context;
 use super::revision;
-use crate::argocd::{
-    ApplicationRef, DriftRule, HealthScope, Override, RefreshRule, SyncRule, Trouble,
-};
+use crate::argocd::{ApplicationRef, Override, Rules, Trouble};
 use crate::clock;
 use crate::error::{Error, codes};
 use crate::git::{Remote, Repository};
@@ -44,64 +42,17 @@ pub struct WaitRequest {
     pub project: Option<String>,
     /// `--remote`: the remote or address that Argo CD reads.
     pub remote: Option<String>,
-    /// How Argo CD is reached.
-    pub access: Access,
-    /// `--dwell`.
-    pub dwell: Duration,
-    /// `--timeout`.
-    pub timeout: Duration,
-    /// `--allow-drift`.
-    pub drift: DriftRule,
-    /// `--health`.
-    pub health: HealthScope,
-    /// `--no-refresh`.
-    pub refresh: RefreshRule,
-    /// `--sync`.
-    pub sync: SyncRule,
+    /// How.
+    pub options: WaitOptions,
 }
 
 /// How is waited, whatever for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct WaitOptions {
     /// How Argo CD is reached.
     pub access: Access,
-    /// `--dwell`.
-    pub dwell: Duration,
-    /// `--allow-drift`.
-    pub drift: DriftRule,
-    /// `--health`.
-    pub health: HealthScope,
-    /// `--no-refresh`.
-    pub refresh: RefreshRule,
-    /// `--sync`.
-    pub sync: SyncRule,
-}
-
-impl WaitOptions {
-    /// The wait for what deploys `overlays` to have applied `commit`.
-    #[must_use]
-    pub fn to_request(
-        &self,
-        overlays: Vec<OsString>,
-        commit: String,
-        remote: Option<String>,
-        timeout: Duration,
-    ) -> WaitRequest {
-        WaitRequest {
-            applications: Vec::new(),
-            overlays,
-            commit,
-            project: None,
-            remote,
-            access: self.access.clone(),
-            dwell: self.dwell,
-            timeout,
-            drift: self.drift,
-            health: self.health,
-            refresh: self.refresh,
-            sync: self.sync,
-        }
-    }
+    /// `--dwell`, `--timeout`, and what counts.
+    pub rules: Rules,
 }
 
 /// An Application that would be waited for.
@@ -145,7 +96,7 @@ fn setting<'a>(
     request: &'a WaitRequest,
 ) -> Result<Setting<'a>, Error> {
     let commit = resolve(repository, request)?;
-    let argocd = request.access.open(context)?;
+    let argocd = request.options.access.open(context)?;
     let overlays = match request.overlays.is_empty() {
         true => Vec::new(),
         false => {

@@ -11,7 +11,7 @@ use crate::database::{DatabaseState, assess_database, is_database};
 
 /// The health that counts is `Healthy`.
 pub(super) fn healthy(moment: &Moment<'_>) -> Result<(), Readiness> {
-    match moment.expected.health {
+    match moment.expected.rules.health {
         HealthScope::Whole => whole(moment),
         HealthScope::Touched => touched(moment),
     }

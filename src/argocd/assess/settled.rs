@@ -102,7 +102,7 @@ pub(super) fn databases_settled(moment: &Moment<'_>) -> Result<(), Readiness> {
 
 /// It has been so for long enough, by the controller's own clock: since the operation ended, or since it was first seen.
 pub(super) fn dwell(moment: &Moment<'_>) -> Result<(), Readiness> {
-    let dwell = moment.expected.dwell;
+    let dwell = moment.expected.rules.dwell;
     if dwell.is_zero() {
         return Ok(());
     }

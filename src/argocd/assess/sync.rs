@@ -133,7 +133,7 @@ fn differing<'a>(moment: &Moment<'a>) -> Vec<&'a ResourceStatus> {
 fn accepts_drift(moment: &Moment<'_>, differing: &[&ResourceStatus]) -> bool {
     let expected = moment.expected;
     let is_known = matches!(expected.effect, ExpectedEffect::Known(_)) && !differing.is_empty();
-    expected.drift == DriftRule::Accepted
+    expected.rules.drift == DriftRule::Accepted
         && is_known
         && !differing.iter().any(|resource| expected.effect.touches(&object(resource)))
 }
@@ -188,7 +188,7 @@ fn not_begun(moment: &Moment<'_>) -> Readiness {
             Some(false) => {}
         }
     }
-    match (moment.app.is_automated(), moment.expected.sync) {
+    match (moment.app.is_automated(), moment.expected.rules.sync) {
         (true, _) => automated_not_begun(moment),
         (false, SyncRule::WhereManual) => waiting(Want::Sync),
         (false, SyncRule::Never) => blocked(

@@ -260,8 +260,16 @@ impl<'a> Voyage<'a> {
         overlays: &[OsString],
         commit: &str,
     ) -> WaitRequest {
-        let remote = self.shipping.delivery.remote.clone();
-        options.to_request(overlays.to_vec(), commit.to_owned(), remote, self.timeout())
+        let mut options = options.clone();
+        options.rules.timeout = self.timeout();
+        WaitRequest {
+            applications: Vec::new(),
+            overlays: overlays.to_vec(),
+            commit: commit.to_owned(),
+            project: None,
+            remote: self.shipping.delivery.remote.clone(),
+            options,
+        }
     }
 
     fn wait(&self, commit: Option<ObjectId>) -> Result<Done, Failed> {

@@ -209,18 +209,12 @@ impl<'a> Setting<'a> {
     }
 
     fn expectation(&self, path: Option<String>, containment: Containment) -> Expectation {
-        let request = self.request;
         let addresses = self.remotes.iter().flat_map(|(_, addresses)| addresses.iter().cloned());
         Expectation {
             repositories: addresses.collect(),
             path,
             containment,
-            dwell: request.dwell,
-            timeout: request.timeout,
-            drift: request.drift,
-            health: request.health,
-            refresh: request.refresh,
-            sync: request.sync,
+            rules: self.request.options.rules,
             ..Expectation::of_commit(&self.commit.to_string(), "")
         }
     }

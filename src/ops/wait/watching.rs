@@ -151,7 +151,7 @@ impl<'a> Watching<'a> {
         let poll = POLL_FOR_EACH.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
         for target in &mut targets {
             target.expected.poll = target.expected.poll.max(poll);
-            target.expected.timeout = target.expected.timeout.saturating_sub(spent);
+            target.expected.rules.timeout = target.expected.rules.timeout.saturating_sub(spent);
         }
         let cores = available_parallelism().map_or(1, NonZero::get).max(4);
         let threads = cores.min(MOST_THREADS).min(count);

@@ -164,7 +164,7 @@ impl Case {
         let script = self.serving.into_iter().fold(script, serve);
         let server = FakeArgo::start(vec![("prod", script)]);
         let mut expected = self.expected;
-        expected.timeout = Duration::from_secs(self.timeout);
+        expected.rules.timeout = Duration::from_secs(self.timeout);
         let history = History { later: self.later, is_delivered: self.is_delivered };
         let app = ApplicationRef::parse(self.name);
         let drives = vec![Drive { app, wait: Wait::new(expected), revisions: &history }];

@@ -174,7 +174,7 @@ fn s56_what_was_degraded_before_is_told_from_what_the_commit_broke() {
     };
     degraded().run().expect("degraded", 5, &["CronJob/report", "it says so"]);
     degraded().after(before()).run().expect("degraded-before", 5, &["CronJob/report"]);
-    let touched = |expected: &mut Expectation| expected.health = HealthScope::Touched;
+    let touched = |expected: &mut Expectation| expected.rules.health = HealthScope::Touched;
     degraded().after(before()).expecting(touched).run().expect_success();
 }
 
@@ -196,7 +196,7 @@ fn what_differs_after_a_finished_sync_is_drift_or_has_to_be_pruned() {
     };
     differing(false).run().expect("drift", 5, &["ConfigMap/c"]);
     differing(true).run().expect("prune-needed", 5, &["ConfigMap/c"]);
-    let accepted = |expected: &mut Expectation| expected.drift = DriftRule::Accepted;
+    let accepted = |expected: &mut Expectation| expected.rules.drift = DriftRule::Accepted;
     differing(false).expecting(accepted).run().expect_success();
 }
 
@@ -259,7 +259,7 @@ fn a_hydrated_application_is_judged_by_what_was_rendered() {
 /// Nothing was ever synced here: two comparisons far enough apart have to show it.
 #[test]
 fn without_an_operation_it_lasts_by_what_is_compared() {
-    let never = |expected: &mut Expectation| expected.refresh = RefreshRule::Never;
+    let never = |expected: &mut Expectation| expected.rules.refresh = RefreshRule::Never;
     let case = web(Case::compared_again("c91-2")).with("/status/operationState", &Value::Null);
     let ended = Case { on_read: true, ..case.expecting(never) }.run();
     ended.expect_success();
@@ -271,7 +271,7 @@ fn without_an_operation_it_lasts_by_what_is_compared() {
 fn the_number_of_calls_is_bounded() {
     let server = FakeArgo::start(vec![("prod", Script::new(vec![frame("c91-1", &NAMES)]))]);
     let mut expected = Expectation::of_commit(NEW, REPOSITORY);
-    expected.timeout = Duration::from_secs(900);
+    expected.rules.timeout = Duration::from_secs(900);
     let history = History { later: Relation::Descendant, is_delivered: true };
     let app = ApplicationRef::parse("prod");
     let drives = vec![Drive { app, wait: Wait::new(expected), revisions: &history }];

@@ -181,7 +181,7 @@ fn syncing() -> Vec<Row> {
             "status": "OutOfSync", "requiresPruning": prune}]);
         out_of_sync().with("/status/resources", &resource)
     };
-    let accepted = |expected: &mut Expectation| expected.drift = DriftRule::Accepted;
+    let accepted = |expected: &mut Expectation| expected.rules.drift = DriftRule::Accepted;
     let known = |case: Case| case.changing("apps", "Deployment", "web", "replicas");
     let manual = || Case::of(&["c90-1"]).with("/spec/syncPolicy", &json!({}));
     let windows = json!({"assignedWindows": [{"kind": "allow", "schedule": "0 22 * * *",
@@ -268,7 +268,7 @@ fn settling() -> Vec<Row> {
         done_but(HEALTH, &json!("Degraded")).serving("resource-tree", tree("report", "Degraded"))
     };
     let before = || Case::of(&["c91-1"]).with(HEALTH, &json!("Degraded")).frames.remove(0);
-    let touched = |expected: &mut Expectation| expected.health = HealthScope::Touched;
+    let touched = |expected: &mut Expectation| expected.rules.health = HealthScope::Touched;
     let condition = |kind: &str, message: &str| json!([{"type": kind, "message": message}]);
     let shared = condition(
         "SharedResourceWarning",
@@ -441,7 +441,7 @@ fn a_filter_by_paths_asks_for_a_fresh_render() {
 
 #[test]
 fn a_sync_is_asked_for_where_automation_is_off() {
-    let by_hand = |expected: &mut Expectation| expected.sync = SyncRule::WhereManual;
+    let by_hand = |expected: &mut Expectation| expected.rules.sync = SyncRule::WhereManual;
     let manual = Case::of(&["c90-1"]).with("/spec/syncPolicy", &json!({}));
     let done = frame("c91-2", &NAMES);
     let mut case = manual.expecting(by_hand).serving("sync", json!({}));

@@ -1,5 +1,6 @@
 //! The examples of `docs/ship.md` run, one after the other, in one harbor.
 
+use super::endpoint::Endpoint;
 use super::*;
 
 /// The words of a line as a shell splits it, for the quotes that the page uses.
@@ -15,9 +16,16 @@ fn the_examples_of_the_page_do_what_it_says() {
     let mut lines: Vec<&str> = blocks.by_ref().flat_map(str::lines).collect();
     lines.retain(|line| !line.is_empty());
     let harbor = Harbor::new();
+    let Some(certificates) = crate::support::certificates::make() else { return };
+    for (from, to) in [("ca.crt", "ca.pem"), ("srv.crt", "chain.pem")] {
+        let text = std::fs::read_to_string(certificates.path().join(from)).unwrap();
+        harbor.stage.lab.write(&format!("clone/{to}"), text);
+    }
+    let endpoint = Endpoint::start(&harbor, "nothing".repeat(9));
     let start = harbor.rendered("overlays/prod");
     let mut ran = Vec::new();
     for line in &lines {
+        let line = line.replace("https://shop.example/healthz", &endpoint.url());
         let words = words(line.strip_prefix("overlay ship ").unwrap());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let one = harbor.ship(&[&words[..], &["--timeout", "60s"]].concat()).ok();
@@ -27,12 +35,20 @@ fn the_examples_of_the_page_do_what_it_says() {
         let pinned = start.replace(&"1".repeat(64), &digit.to_string().repeat(64));
         pinned.replace("replicas: 2", &format!("replicas: {replicas}"))
     };
+    let restarted = |text: String| {
+        let annotation = "kubectl.kubernetes.io/restartedAt: \"2026-05-01T10:00:00Z\"";
+        let with =
+            format!("    metadata:\n      annotations:\n        {annotation}\n      labels:");
+        text.replace("    metadata:\n      labels:", &with)
+    };
     let expected = [
         (true, after('2', 2)),
-        (false, after('2', 2)),
-        (true, after('2', 3)),
-        (true, after('2', 2)),
-        (true, after('3', 2)),
+        (true, restarted(after('2', 2))),
+        (true, restarted(after('2', 4))),
+        (false, restarted(after('2', 4))),
+        (true, restarted(after('2', 3))),
+        (true, restarted(after('2', 4))),
+        (true, restarted(after('3', 4))),
     ];
     assert_eq!(ran, expected, "{lines:#?}");
 }

@@ -73,16 +73,16 @@ pub(super) fn expectation(server: &Server, call: &Call) -> Expectation {
     let mut out = Expectation::of_commit(&sha, "git@git.test:ops/deploy.git");
     out.path = Some(OVERLAY.to_owned());
     out.effect = ExpectedEffect::Known(changes);
-    out.dwell = Duration::from_millis(call.dwell);
-    out.timeout = Duration::from_millis(call.timeout);
+    out.rules.dwell = Duration::from_millis(call.dwell);
+    out.rules.timeout = Duration::from_millis(call.timeout);
     if call.touched_only {
-        out.health = HealthScope::Touched;
+        out.rules.health = HealthScope::Touched;
     }
     if !call.refreshes {
-        out.refresh = RefreshRule::Never;
+        out.rules.refresh = RefreshRule::Never;
     }
     if call.syncs {
-        out.sync = SyncRule::WhereManual;
+        out.rules.sync = SyncRule::WhereManual;
     }
     out
 }
