@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::pull_request::markdown_environment;
 use super::{Report, Style, Text};
 use crate::clock::format_rfc_3339;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::ship::{Ending, Step, Verdict};
 
 /// The template of the Markdown form.
@@ -132,6 +132,7 @@ impl WaveReport {
             (Some(Verdict::Failed(step)), Some(command)) if step > Step::Merge => error
                 .hint("once that is mended, the same command again goes on from there")
                 .hint(format!("this takes the change back: {command}")),
+            _ if found.code() == codes::TAKEN_BACK => error,
             _ => error.hint("the same command again goes on from there"),
         })
     }

@@ -58,19 +58,19 @@ impl Fleet {
     }
 }
 
-/// The share of each wave.
+/// The share of each wave. Dealing goes on from wave to wave, so that many small waves do not all go to the first share.
 fn shares(divided: &[Vec<String>], shard: Option<Shard>) -> Vec<Wave> {
     let mut earlier: Vec<String> = Vec::new();
     let mut waves = Vec::new();
+    let mut dealt = 0..;
     for wave in divided {
-        let is_own = |at: usize| shard.is_none_or(|shard| shard.has(at));
-        let (own, others): (Vec<_>, Vec<_>) =
-            wave.iter().enumerate().partition(|(at, _)| is_own(*at));
-        let paths = |some: Vec<(usize, &String)>| -> Vec<String> {
-            some.into_iter().map(|(_, path)| path.clone()).collect()
-        };
-        waves.push(Wave { own: paths(own), earlier_of_others: earlier.clone() });
-        earlier.extend(paths(others));
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        for (path, at) in wave.iter().zip(&mut dealt) {
+            let is_own = shard.is_none_or(|shard| shard.has(at));
+            if is_own { &mut own } else { &mut others }.push(path.clone());
+        }
+        waves.push(Wave { own, earlier_of_others: earlier.clone() });
+        earlier.append(&mut others);
     }
     waves
 }
@@ -120,6 +120,7 @@ fn concerned(context: &Context, edit: &EditRequest) -> Result<Vec<String>, Error
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn list(of: &[&str]) -> Vec<String> {
         of.iter().map(|text| (*text).to_owned()).collect()
@@ -131,11 +132,41 @@ mod tests {
         let waves = shares(&divided, Some(Shard { number: 2, of: 2 }));
         let expected = [
             Wave { own: list(&[]), earlier_of_others: list(&[]) },
-            Wave { own: list(&["stage-b"]), earlier_of_others: list(&["dev"]) },
-            Wave { own: list(&[]), earlier_of_others: list(&["dev", "stage-a", "stage-c"]) },
+            Wave { own: list(&["stage-a", "stage-c"]), earlier_of_others: list(&["dev"]) },
+            Wave { own: list(&[]), earlier_of_others: list(&["dev", "stage-b"]) },
         ];
         assert_eq!(waves, expected);
         let alone = shares(&divided, None);
         assert_eq!(alone[2], Wave { own: list(&["prod"]), earlier_of_others: list(&[]) });
+    }
+
+    proptest! {
+        /// Every overlay is of one share, shares are balanced in each wave and over all, and each waits for all that others
+        /// ship before.
+        #[test]
+        fn shares_are_a_partition(sizes in prop::collection::vec(0..9usize, 0..7), of in 1..8usize) {
+            let name = |wave: usize, at: usize| format!("w{wave}/o{at}");
+            let divided: Vec<Vec<String>> = sizes.iter().enumerate()
+                .map(|(wave, size)| (0..*size).map(|at| name(wave, at)).collect()).collect();
+            let all: Vec<Vec<Wave>> =
+                (1..=of).map(|number| shares(&divided, Some(Shard { number, of }))).collect();
+            let is_balanced = |counts: Vec<usize>| {
+                counts.iter().max().unwrap_or(&0) - counts.iter().min().unwrap_or(&0) <= 1
+            };
+            for (wave, expected) in divided.iter().enumerate() {
+                let mut dealt: Vec<String> = all.iter().flat_map(|s| s[wave].own.clone()).collect();
+                dealt.sort();
+                prop_assert_eq!(&dealt, expected);
+                prop_assert!(is_balanced(all.iter().map(|s| s[wave].own.len()).collect()));
+                for share in &all {
+                    let own = share[..wave].iter().flat_map(|earlier| earlier.own.clone());
+                    let mut before: Vec<String> = own.chain(share[wave].earlier_of_others.clone()).collect();
+                    before.sort();
+                    prop_assert_eq!(before, divided[..wave].concat());
+                }
+            }
+            let total = |share: &Vec<Wave>| share.iter().map(|wave| wave.own.len()).sum();
+            prop_assert!(is_balanced(all.iter().map(total).collect()));
+        }
     }
 }

@@ -43,7 +43,8 @@ pub(super) fn refuse_taken_back(
                         failed.chars().take(12).collect::<String>(),
                         commit.id.short()
                     );
-                    let wait = format!("overlay wait --overlay … --commit {}", commit.id.short());
+                    let landed = repository.landing_of(commit.id, tip)?.unwrap_or(commit.id);
+                    let wait = format!("overlay wait --overlay … --commit {}", landed.short());
                     return Err(Error::new(codes::TAKEN_BACK, message)
                         .hint("once what made it fail is mended: --again")
                         .hint(format!("whether the way back has been applied: {wait}")));

@@ -72,7 +72,7 @@ fn what_failed_before_the_merge_is_no_fault_of_the_change() {
                 std::thread::sleep(Duration::from_millis(10));
             }
             let text = harbor.stage.git(&["show", &format!("main:{file}")]);
-            harbor.stage.replace("main", file, &text.replace("namePrefix: down-\n", ""));
+            harbor.stage.replace("main", file, &text.replace("namePrefix: down-", ""));
             let tries = endpoint.tries();
             while endpoint.tries() < tries + 2 {
                 std::thread::sleep(Duration::from_millis(10));

@@ -111,12 +111,23 @@ fn shares_of_a_fleet_wait_for_each_other_between_waves() {
     });
     assert_eq!(carrying(&harbor, '2'), OVERLAYS);
     let stati = |ran: &Ran| (0..3).map(|wave| status(ran, wave).to_owned()).collect::<Vec<_>>();
-    assert_eq!(stati(&first), ["shipped", "shipped", "shipped"]);
-    assert_eq!(stati(&second), ["not-concerned", "shipped", "not-concerned"]);
+    assert_eq!(stati(&first), ["shipped", "shipped", "not-concerned"]);
+    assert_eq!(stati(&second), ["not-concerned", "shipped", "shipped"]);
     // The second share began its wave when the first one's was done.
     let order = harbor
         .stage
         .github
         .hub(|hub| hub.pulls.iter().map(|p| p.title.clone()).collect::<Vec<_>>());
     assert!(order[0].contains("overlays/dev"), "{order:?}");
+}
+
+#[test]
+fn a_share_does_not_begin_its_wave_without_the_others() {
+    let harbor = Harbor::new();
+    let reference = pin("shop/web", '2');
+    let args = ["pin", "overlays/*", reference.as_str(), "--merge", "--timeout", "20s"];
+    let ran = harbor.ship(&[&args[..], &["--shard", "2/2"], &WAVES].concat());
+    assert_eq!((ran.status, ran.code()), (6, "wave-incomplete"), "{}", ran.text);
+    assert!(message(&ran).starts_with("preflight: "), "{}", ran.text);
+    assert_eq!((harbor.branches(), carrying(&harbor, '2')), (0, vec![]));
 }

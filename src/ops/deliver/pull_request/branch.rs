@@ -245,7 +245,10 @@ impl Line<'_> {
             return Ok(Some(Arrival::Stands { overlays: made.proven.overlays.clone(), ours }));
         };
         match seat.start {
-            Start::Base(Some(old)) if !afresh && self.holds(built, tip, old)? => {
+            // A branch without commits of its own was merged: what it once did may be undone since.
+            Start::Base(Some(old))
+                if !afresh && !ours.is_empty() && self.holds(built, tip, old)? =>
+            {
                 let overlays = self.job.prove(old)?.overlays;
                 Ok(Some(Arrival::Stands { overlays, ours }))
             }
