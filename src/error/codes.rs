@@ -89,7 +89,7 @@ catalogue! {
     AMBIGUOUS_NAME = "ambiguous-name", Refused,
         "A name fits more than one rendered resource. Write it as KIND/NAME or KIND.GROUP/NAME; the candidates are listed.";
     APPLICATION_OVERRIDES = "application-overrides", Refused,
-        "The Application that deploys the overlay states the field itself, which wins over git, so that the change would have no effect. Take it out of the Application first.";
+        "The Application that deploys the overlay states the field itself, or a file `.argocd-source….yaml` beside the overlay does for it, which wins over git, so that the change would have no effect. Take it out there first.";
     ASYMMETRIC = "asymmetric", Refused,
         "The two overlays do not render the same images. `--allow-missing` promotes what both render, `--only` some of it.";
     BASELINE_INVALID = "baseline-invalid", Refused,

@@ -83,7 +83,7 @@ pub(super) fn refuse_findings(overlays: &[OverlayReport]) -> Result<(), Error> {
 pub(super) fn require_deployers(
     deployers: &[Deployer],
     overlays: &[OverlayReport],
-    more: impl Fn(&Deployer) -> Result<Vec<Override>, Error>,
+    more: impl Fn(&Deployer) -> Result<Vec<Stated>, Error>,
 ) -> Result<Vec<String>, Error> {
     let names: Vec<&str> = deployers.iter().map(|one| one.application.as_str()).collect();
     let mut told = vec![match names.as_slice() {
@@ -91,31 +91,39 @@ pub(super) fn require_deployers(
         names => format!("{} Applications deploy it", names.len()),
     }];
     for deployer in deployers {
-        let stated = [deployer.overrides.clone(), more(deployer)?].concat();
+        let application = format!("Application {}", deployer.application);
+        let own = deployer.overrides.iter().cloned();
+        let own = own.map(|what| Stated { place: application.clone(), what });
+        let stated: Vec<Stated> = own.chain(more(deployer)?).collect();
         let is_its = |overlay: &&OverlayReport| {
             deployer.overlays.iter().any(|path| shown_directory(path) == overlay.path)
         };
         for overlay in overlays.iter().filter(is_its) {
-            if let Some(one) = stated.iter().find(|one| wins_over(one, overlay)) {
-                return Err(overridden(deployer, one));
+            if let Some(one) = stated.iter().find(|one| wins_over(&one.what, overlay)) {
+                return Err(overridden(one));
             }
         }
-        if stated.iter().any(|one| one.field == "patches") {
-            let name = &deployer.application;
-            told.push(format!("{name} states kustomize.patches itself, which win over git"));
+        if let Some(one) = stated.iter().find(|one| one.what.field == "patches") {
+            told.push(format!("{} states kustomize.patches, which win over git", one.place));
         }
     }
     Ok(told)
 }
 
-fn overridden(deployer: &Deployer, by: &Override) -> Error {
-    let (field, name) = (&by.field, by.name.as_deref().unwrap_or_default());
+/// What wins over git, and where it stands.
+pub(super) struct Stated {
+    place: String,
+    what: Override,
+}
+
+fn overridden(by: &Stated) -> Error {
+    let (place, field) = (&by.place, &by.what.field);
+    let name = by.what.name.as_deref().unwrap_or_default();
     let message = format!(
-        "Application {} states kustomize.{field} of {name} itself, which wins over git",
-        deployer.application
+        "{place} states kustomize.{field} of {name}, which wins over what the overlay says"
     );
     Error::new(codes::APPLICATION_OVERRIDES, message)
-        .hint("take it out of the Application first: the change would have no effect")
+        .hint("take it out there first: the change would have no effect")
 }
 
 /// Whether a statement decides a value that the edit of this overlay moves. What patches decide is not known.
@@ -157,7 +165,7 @@ pub(super) fn overrides_in_files(
     repository: &Repository,
     tip: ObjectId,
     deployer: &Deployer,
-) -> Result<Vec<Override>, Error> {
+) -> Result<Vec<Stated>, Error> {
     let files = repository.files_of(tip)?;
     let mut stated = Vec::new();
     for overlay in &deployer.overlays {
@@ -173,7 +181,8 @@ pub(super) fn overrides_in_files(
             let read = configuration_text(&text, Origin::default());
             let node = read.map_err(|error| broken(&path, &error.to_string()))?;
             if let Some(kustomize) = node_to_json(&node)["kustomize"].as_object() {
-                stated.extend(overrides_of(kustomize));
+                let all = overrides_of(kustomize).into_iter();
+                stated.extend(all.map(|what| Stated { place: path.clone(), what }));
             }
         }
     }

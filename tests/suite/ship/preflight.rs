@@ -103,6 +103,11 @@ fn what_an_image_updater_wrote_beside_the_overlay_wins_over_it() {
         let ran = harbor.pin('2', &["--merge"]);
         if stops {
             assert_eq!((ran.status, ran.code()), (3, "application-overrides"), "{}", ran.text);
+            assert!(
+                message(&ran).contains(&format!("overlays/prod/{file} states")),
+                "{}",
+                ran.text
+            );
             harbor.require_untouched(&tip);
         } else {
             ran.ok();
