@@ -169,10 +169,8 @@ pub(super) fn overrides_in_files(
     let files = repository.files_of(tip)?;
     let mut stated = Vec::new();
     for overlay in &deployer.overlays {
-        for name in
-            [".argocd-source.yaml".to_owned(), format!(".argocd-source-{}.yaml", deployer.name)]
-        {
-            let path = if overlay.is_empty() { name } else { format!("{overlay}/{name}") };
+        for name in &deployer.files {
+            let path = format!("{overlay}/{name}").trim_start_matches('/').to_owned();
             if !matches!(files.entry(&path), Ok(Some(Entry::File { .. }))) {
                 continue;
             }

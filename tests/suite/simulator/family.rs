@@ -231,8 +231,8 @@ fn play(seed: u64, follows: bool) -> Story {
     let mut caller = asked.caller;
     if outcome.readiness == Readiness::Ready && follows {
         let spent = Duration::from_millis(caller.now() - call.starts);
-        let timeout = of_child.timeout.saturating_sub(spent);
-        let expected = overlay::argocd::Expectation { timeout, ..of_child };
+        let mut expected = of_child;
+        expected.rules.timeout = expected.rules.timeout.saturating_sub(spent);
         outcome = run(Wait::new(expected), &mut caller);
     } else {
         drop(caller.server.application());
