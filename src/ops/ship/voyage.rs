@@ -20,7 +20,7 @@ use crate::ops::edit::EditRequest;
 use crate::ops::wait::{self, DEFAULT_TIMEOUT, WaitOptions, WaitRequest};
 use crate::report::change::{Action, ChangeReport, Status};
 use crate::report::ship::{PullRequestName, StepReport, WaveReport};
-use crate::ship::{Ending, Policy, ShipRecord, Step, Taken, blame, next, verdict};
+use crate::ship::{Ending, Policy, ShipRecord, Step, Taken, next, verdict};
 
 /// What every wave of one command has in common.
 pub(super) struct Shipping<'a> {
@@ -178,10 +178,8 @@ impl<'a> Voyage<'a> {
             let error = first.into_iter().fold(error, |error, finding| {
                 error.cause(format!("{}: {}", finding.id, finding.message))
             });
-            let blame = match &self.before {
-                Some(before) => before.blame(&found),
-                None => blame(error.code().name()),
-            };
+            // Where the change had landed before this run, nobody knows what was wrong before it.
+            let blame = self.before.clone().unwrap_or_default().blame(&found);
             return Err(Failed { error, detail, blame });
         }
         let summary = format!("{} as git says", count(found.workloads.len(), "workload"));
