@@ -63,7 +63,7 @@ struct ProposalArgs {
     assignees: Vec<String>,
 
     /// The kind of the forge, where it cannot be told from the remote or the environment.
-    #[arg(long, value_name = "KIND", value_parser = ["github", "gitea", "forgejo"])]
+    #[arg(long, value_name = "KIND", value_parser = ["github", "gitea", "forgejo", "gitlab"])]
     forge: Option<String>,
 
     /// The address of the forge, or of its API.

@@ -3,8 +3,9 @@
 //! The order is fixed: what flags say; the forge that the environment names, where the remote is on its host; the hosts
 //! that everybody knows; the forge that the environment names, where the remote is on no host at all. A credential goes to
 //! the host that flags, the environment or its own name (`GITHUB_TOKEN`: api.github.com) name, and to no other. Variables are those of
-//! GitHub Actions (docs.github.com, "Variables reference") and of Gitea's and Forgejo's runners, which set the same and
-//! `GITEA_ACTIONS` or `FORGEJO_ACTIONS` beside them.
+//! GitHub Actions (docs.github.com, "Variables reference"), of Gitea's and Forgejo's runners, which set the same and
+//! `GITEA_ACTIONS` or `FORGEJO_ACTIONS` beside them, of GitLab's (docs.gitlab.com, "Predefined CI/CD variables"), and `GITLAB_HOST` of GitLab's
+//! own command line.
 
 use super::credential::{AppKey, Credential};
 use super::error::ForgeError;
@@ -13,6 +14,9 @@ use crate::http::Secret;
 /// The address of GitHub's API.
 pub const DEFAULT_GITHUB_API: &str = "https://api.github.com";
 
+/// The address of GitLab's API on its own host.
+const DEFAULT_GITLAB_API: &str = "https://gitlab.com/api/v4";
+
 /// A kind of forge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -20,6 +24,8 @@ pub enum Kind {
     GitHub,
     /// Gitea and Forgejo.
     Gitea,
+    /// GitLab.
+    GitLab,
 }
 
 impl Kind {
@@ -28,6 +34,7 @@ impl Kind {
         match self {
             Self::GitHub => "GitHub",
             Self::Gitea => "Gitea",
+            Self::GitLab => "GitLab",
         }
     }
 
@@ -37,11 +44,12 @@ impl Kind {
                 "GITHUB_TOKEN or GH_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY of an App"
             }
             Self::Gitea => "GITEA_TOKEN",
+            Self::GitLab => "GITLAB_TOKEN",
         }
     }
 }
 
-/// `OWNER/NAME`.
+/// `OWNER/NAME`; at GitLab the owner may be a group of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryName {
     /// The person or organisation.
@@ -53,12 +61,18 @@ pub struct RepositoryName {
 impl RepositoryName {
     /// Reads `OWNER/NAME`; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
-        let (owner, name) = text.split_once('/')?;
+        Self::parse_at(Kind::GitHub, text)
+    }
+
+    /// Reads the name of a repository at a forge of this kind.
+    fn parse_at(kind: Kind, text: &str) -> Option<Self> {
+        let (owner, name) = text.rsplit_once('/')?;
         let is_part = |part: &str| {
             let is_byte = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
             !part.is_empty() && part != "." && part != ".." && part.bytes().all(is_byte)
         };
-        (is_part(owner) && is_part(name))
+        let may_be = kind == Kind::GitLab || !owner.contains('/');
+        (may_be && owner.split('/').all(is_part) && is_part(name))
             .then(|| Self { owner: owner.to_owned(), name: name.to_owned() })
     }
 
@@ -115,14 +129,14 @@ pub fn detect(wanted: &Wanted<'_>) -> Result<Site, ForgeError> {
     let host = web_host(&api);
     let named = match wanted.repository {
         None => None,
-        Some(text) => Some(RepositoryName::parse(text).ok_or_else(|| ForgeError::Malformed {
-            what: "--repo",
-            wanted: "OWNER/NAME",
-            given: text.to_owned(),
+        Some(text) => Some(RepositoryName::parse_at(kind, text).ok_or_else(|| {
+            ForgeError::Malformed { what: "--repo", wanted: "OWNER/NAME", given: text.to_owned() }
         })?),
     };
-    let pushed = remotes.iter().find(|r| is_host(r.host, &host)).and_then(|r| r.repository.clone());
-    let of_job = || RepositoryName::parse(&(wanted.variable)("GITHUB_REPOSITORY")?);
+    let pushed = remotes.iter().find(|remote| is_host(remote.host, &host));
+    let pushed = pushed.and_then(|remote| RepositoryName::parse_at(kind, remote.path));
+    let variable = if kind == Kind::GitLab { "CI_PROJECT_PATH" } else { "GITHUB_REPOSITORY" };
+    let of_job = || RepositoryName::parse_at(kind, &(wanted.variable)(variable)?);
     let repository = named.clone().or_else(|| pushed.clone()).or_else(of_job);
     let shown = || wanted.remotes.first().cloned().unwrap_or_default();
     let Some(repository) = repository else {
@@ -150,8 +164,10 @@ fn find_forge(wanted: &Wanted<'_>, remotes: &[Remote<'_>]) -> Result<(Kind, Stri
         return Ok(found.clone());
     }
     let github = (Kind::GitHub, DEFAULT_GITHUB_API.to_owned());
-    if is_wanted(Kind::GitHub) && on_host(&github.1) {
-        return Ok(github);
+    let gitlab = (Kind::GitLab, DEFAULT_GITLAB_API.to_owned());
+    let everybodys = [&github, &gitlab];
+    if let Some(found) = everybodys.iter().find(|f| is_wanted(f.0) && on_host(&f.1)) {
+        return Ok((*found).clone());
     }
     // A remote that is a folder, or a host that only rewrites of git know, says nothing against what the environment names.
     let is_elsewhere = remotes.iter().any(|r| !is_loopback(r.host));
@@ -182,7 +198,13 @@ fn forges_of_environment(
         None => None,
     };
     let gitea = variable("GITEA_SERVER_URL").map(|url| (Kind::Gitea, url));
-    let named = gitea.into_iter().chain(of_job);
+    let host = |name: String| match name.contains("://") {
+        true => name,
+        false => format!("https://{name}"),
+    };
+    let gitlab = variable("CI_API_V4_URL").or_else(|| variable("GITLAB_HOST").map(host));
+    let gitlab = gitlab.map(|url| (Kind::GitLab, url));
+    let named = gitea.into_iter().chain(of_job).chain(gitlab);
     named.map(|(kind, url)| Ok((kind, api_address(kind, &url)?))).collect()
 }
 
@@ -192,7 +214,11 @@ fn is_gitea_job(variable: &dyn Fn(&str) -> Option<String>) -> bool {
 }
 
 fn kind_of_address(url: &str) -> Kind {
-    if url.trim_end_matches('/').ends_with("/api/v1") { Kind::Gitea } else { Kind::GitHub }
+    match url.trim_end_matches('/') {
+        url if url.ends_with("/api/v1") => Kind::Gitea,
+        url if url.ends_with("/api/v4") => Kind::GitLab,
+        _ => Kind::GitHub,
+    }
 }
 
 /// The address of the API of a forge that is named by its own address or by that of its API.
@@ -226,6 +252,7 @@ fn api_address(kind: Kind, url: &str) -> Result<String, ForgeError> {
         Kind::GitHub if host.ends_with(".ghe.com") => format!("{scheme}://api.{host}"),
         Kind::GitHub => format!("{url}/api/v3"),
         Kind::Gitea => format!("{url}/api/v1"),
+        Kind::GitLab => format!("{url}/api/v4"),
     })
 }
 
@@ -253,7 +280,7 @@ fn is_host(remote: &str, forge: &str) -> bool {
 /// A remote on a host.
 struct Remote<'a> {
     host: &'a str,
-    repository: Option<RepositoryName>,
+    path: &'a str,
 }
 
 impl<'a> Remote<'a> {
@@ -276,7 +303,7 @@ impl<'a> Remote<'a> {
         };
         let path = path.trim_matches('/');
         let path = path.strip_suffix(".git").unwrap_or(path);
-        Some(Self { host, repository: RepositoryName::parse(path) })
+        Some(Self { host, path })
     }
 }
 
@@ -287,6 +314,9 @@ fn find_credential(kind: Kind, wanted: &Wanted<'_>) -> Result<Option<Credential>
         let found = names.iter().find_map(|name| variable(name));
         found.map(|text| Credential::Token(Secret::new(text.trim())))
     };
+    if kind == Kind::GitLab {
+        return Ok(token(&["GITLAB_TOKEN"]));
+    }
     if kind == Kind::Gitea {
         // In a job of Gitea's own, `GITHUB_TOKEN` is Gitea's.
         let names: &[&str] = if is_gitea_job(variable) {
@@ -314,119 +344,4 @@ fn find_credential(kind: Kind, wanted: &Wanted<'_>) -> Result<Option<Credential>
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn site(
-        remotes: &[&str],
-        variables: &[(&str, &str)],
-        flags: (Option<Kind>, Option<&str>, Option<&str>),
-    ) -> Result<Site, ForgeError> {
-        let remotes: Vec<String> = remotes.iter().map(|r| (*r).to_owned()).collect();
-        let variable = |wanted: &str| {
-            let found = variables.iter().find(|(name, _)| *name == wanted);
-            found.map(|(_, value)| (*value).to_owned())
-        };
-        let (kind, url, repository) = flags;
-        detect(&Wanted { kind, url, repository, remotes: &remotes, variable: &variable })
-    }
-
-    const TOKEN: (&str, &str) = ("GITHUB_TOKEN", "ghp_planted");
-    const NO_FLAGS: (Option<Kind>, Option<&str>, Option<&str>) = (None, None, None);
-
-    #[test]
-    fn remotes_of_github_say_the_repository() {
-        for remote in [
-            "https://github.com/ops/deploy.git",
-            "https://github.com/ops/deploy",
-            "git@github.com:ops/deploy.git",
-            "ssh://git@github.com/ops/deploy.git",
-            "ssh://git@ssh.github.com:443/ops/deploy.git",
-            "https://GitHub.com/ops/deploy/",
-        ] {
-            // A job of another repository has that one in its environment.
-            let found = site(&[remote], &[TOKEN, ("GITHUB_REPOSITORY", "ops/app")], NO_FLAGS);
-            let found = found.unwrap_or_else(|e| panic!("{remote}: {e}"));
-            assert_eq!(
-                (found.api.as_str(), found.host.as_str()),
-                (DEFAULT_GITHUB_API, "github.com")
-            );
-            assert_eq!(found.repository.to_string(), "ops/deploy", "{remote}");
-        }
-    }
-
-    #[test]
-    fn the_environment_says_it_where_the_remote_cannot() {
-        let job = [
-            TOKEN,
-            ("GITHUB_API_URL", "http://127.0.0.1:9/api/v3"),
-            ("GITHUB_REPOSITORY", "ops/deploy"),
-        ];
-        for remote in ["/srv/hub.git", "file:///srv/hub.git", "http://127.0.0.1:8/hub.git"] {
-            let found = site(&[remote], &job, NO_FLAGS).unwrap();
-            assert_eq!(found.repository.to_string(), "ops/deploy");
-            assert_eq!(found.api, "http://127.0.0.1:9/api/v3");
-        }
-        let enterprise = [TOKEN, ("GITHUB_API_URL", "https://ghe.test/api/v3")];
-        let found = site(&["git@ghe.test:ops/deploy.git"], &enterprise, NO_FLAGS).unwrap();
-        assert_eq!((found.host.as_str(), found.kind), ("ghe.test", Kind::GitHub));
-    }
-
-    #[test]
-    fn a_credential_goes_to_no_host_that_nobody_named() {
-        // The remote is elsewhere: neither GitHub's token nor the job's API is meant.
-        for variables in [
-            vec![TOKEN],
-            vec![TOKEN, ("GITHUB_API_URL", "https://api.github.com")],
-            vec![TOKEN, ("GITHUB_REPOSITORY", "ops/app")],
-            vec![TOKEN, ("GITEA_TOKEN", "x")],
-        ] {
-            let error = site(&["https://evil.test/ops/deploy.git"], &variables, NO_FLAGS);
-            assert!(
-                matches!(error, Err(ForgeError::UnknownForge { .. })),
-                "{variables:?} {error:?}"
-            );
-        }
-        let flags = (Some(Kind::GitHub), Some("http://evil.test/api/v3"), None);
-        assert!(matches!(
-            site(&["https://evil.test/a/b"], &[TOKEN], flags),
-            Err(ForgeError::Malformed { .. })
-        ));
-    }
-
-    #[test]
-    fn flags_come_first() {
-        let flags = (Some(Kind::Gitea), Some("https://git.test"), Some("team/deploy"));
-        let variables = [TOKEN, ("GITEA_TOKEN", "tok")];
-        let found = site(&["https://git.test/me/deploy.git"], &variables, flags).unwrap();
-        assert_eq!(found.api, "https://git.test/api/v1");
-        // The branch is pushed to a fork.
-        assert_eq!(found.repository.to_string(), "team/deploy");
-        assert_eq!(found.head.to_string(), "me/deploy");
-        assert_eq!(found.credential, Credential::Token(Secret::new("tok")));
-    }
-
-    #[test]
-    fn jobs_of_gitea_look_like_those_of_github() {
-        let job = [
-            TOKEN,
-            ("GITEA_ACTIONS", "true"),
-            ("GITHUB_API_URL", "https://git.test/api/v1"),
-            ("GITHUB_REPOSITORY", "ops/deploy"),
-        ];
-        let found = site(&["https://git.test/ops/deploy"], &job, NO_FLAGS).unwrap();
-        assert_eq!((found.kind, found.api.as_str()), (Kind::Gitea, "https://git.test/api/v1"));
-        // Outside of such a job GitHub's token is not Gitea's.
-        let outside = [TOKEN, ("GITEA_SERVER_URL", "https://git.test")];
-        let found = site(&["https://git.test/ops/deploy"], &outside, NO_FLAGS);
-        assert!(matches!(found, Err(ForgeError::NoCredential { .. })));
-    }
-
-    #[test]
-    fn names_of_repositories_are_two_words() {
-        for text in ["", "ops", "ops/", "/deploy", "a/b/c", "../x", "a/..", "a b/c", "ops/de?x"] {
-            assert_eq!(RepositoryName::parse(text), None, "{text}");
-        }
-        assert!(RepositoryName::parse("Ops/de.ploy_2").unwrap().is("ops/DE.ploy_2"));
-    }
-}
+mod tests;

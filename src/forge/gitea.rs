@@ -7,16 +7,12 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::credential::{Credential, scrub};
-use super::read::Reader;
+use super::api::Api;
 use super::{
     BranchCommit, Forge, ForgeError, Head, MergeMethod, NewCommit, NewPullRequest, PullRequest,
     Site, Standing, State, Update, is_of,
 };
-use crate::clock::Deadline;
-use crate::http::{
-    self, Address, Client, HttpError, Method, Options, Request, Response, Retry, Secret,
-};
+use crate::http::{Address, Method, Options};
 
 /// No limit of Gitea's own; what people still read.
 const BODY_LIMIT: usize = 65_536;
@@ -31,16 +27,10 @@ const MOST_PAST_PAGES: usize = 2;
 /// A title that begins with it makes a draft (Gitea's `WORK_IN_PROGRESS_PREFIXES`).
 const DRAFT: &str = "WIP: ";
 
-/// The longest text of an answer that is shown.
-const MAX_MESSAGE: usize = 400;
-
 /// Gitea, at one repository.
 pub struct Gitea {
     site: Site,
-    client: Client,
-    token: Secret,
-    base: Address,
-    allowed: Duration,
+    api: Api,
 }
 
 impl Gitea {
@@ -49,25 +39,14 @@ impl Gitea {
     /// # Errors
     /// Where the site has no token, or its address is none.
     pub fn open(site: Site, allowed: Duration, options: &Options) -> Result<Self, ForgeError> {
-        let Credential::Token(token) = site.credential.clone() else {
-            return Err(ForgeError::Unsupported { kind: "Gitea with a GitHub App" });
-        };
-        let base = Address::parse(&site.api).map_err(|e| ForgeError::Unreachable {
-            host: site.host.clone(),
-            message: e.to_string(),
-        })?;
-        Ok(Self { client: Client::new(options), token, base, allowed, site })
+        Ok(Self { api: Api::open(&site, allowed, options)?, site })
     }
 
     /// An address below the repository.
     fn address(&self, rest: &[&str]) -> Address {
         let repository = &self.site.repository;
         let start = ["repos", repository.owner.as_str(), repository.name.as_str()];
-        self.base.below(&[&start[..], rest].concat())
-    }
-
-    fn reader(&self, action: &'static str) -> Reader<'_> {
-        Reader { host: &self.site.host, action }
+        self.api.below(&[&start[..], rest].concat())
     }
 
     fn call(
@@ -77,48 +56,7 @@ impl Gitea {
         address: Address,
         body: Option<&Json>,
     ) -> Result<Json, ForgeError> {
-        let mut request = Request::new(method, address).bearer(&self.token);
-        if let Some(body) = body {
-            request =
-                request.json(body).map_err(|e| self.reader(action).unexpected(e.to_string()))?;
-        }
-        let deadline = Deadline::after(self.allowed);
-        let answer = self.client.send_patiently(&request, deadline, &Retry::default());
-        match answer {
-            Ok(answer) if answer.is_success() => {
-                Ok(serde_json::from_slice(&answer.body).unwrap_or(Json::Null))
-            }
-            Ok(answer) => Err(self.refusal(action, &answer)),
-            Err(HttpError::TimedOut { .. }) => {
-                Err(ForgeError::TimedOut { host: self.site.host.clone() })
-            }
-            Err(error) => {
-                let message = scrub(&self.token, &error.to_string());
-                Err(ForgeError::Unreachable { host: self.site.host.clone(), message })
-            }
-        }
-    }
-
-    /// What a status means, with Gitea's words.
-    fn refusal(&self, action: &str, answer: &Response) -> ForgeError {
-        let body: Json = serde_json::from_slice(&answer.body).unwrap_or(Json::Null);
-        let said = body.get("message").and_then(Json::as_str).map(str::to_owned);
-        let message = said.unwrap_or_else(|| answer.excerpt(MAX_MESSAGE));
-        let message: String = scrub(&self.token, &message).chars().take(MAX_MESSAGE).collect();
-        let (host, action) = (self.site.host.clone(), action.to_owned());
-        match answer.status {
-            401 => ForgeError::Unauthorized { host, message },
-            403 => ForgeError::Forbidden { host, action, message },
-            429 => {
-                let wait = http::retry_after(answer, crate::clock::now_unix());
-                ForgeError::RateLimited { host, wait: wait.unwrap_or_default() }
-            }
-            404 if message.is_empty() => {
-                ForgeError::NotFound { host, what: format!("what it takes to {action}") }
-            }
-            400..500 => ForgeError::Refused { host, action, message },
-            status => ForgeError::Failed { host, action, status },
-        }
+        self.api.call(action, method, address, body)
     }
 
     fn list(&self, state: &str, base: &str, most: usize) -> Result<Vec<PullRequest>, ForgeError> {
@@ -133,7 +71,7 @@ impl Gitea {
                 .with_parameter("limit", &PAGE.to_string())
                 .with_parameter("page", &page.to_string());
             let answer = self.call(action, Method::Get, address, None)?;
-            let items = self.reader(action).list(&answer)?;
+            let items = self.api.reader(action).list(&answer)?;
             for item in items {
                 all.push(self.read(action, item)?);
             }
@@ -145,7 +83,7 @@ impl Gitea {
     }
 
     fn read(&self, action: &'static str, item: &Json) -> Result<PullRequest, ForgeError> {
-        let pull = self.reader(action).pull_request(item)?;
+        let pull = self.api.reader(action).pull_request(item)?;
         let title = match pull.title.strip_prefix(DRAFT) {
             Some(rest) if pull.is_draft => rest.to_owned(),
             _ => pull.title.clone(),
@@ -250,15 +188,18 @@ impl Forge for Gitea {
         let action = "add labels";
         let address = self.number_address("issues", number, &["labels"]);
         let answer = self.call(action, Method::Post, address, Some(&json!({"labels": labels})))?;
-        let set: Vec<&str> =
-            self.reader(action).list(&answer)?.iter().filter_map(|l| l["name"].as_str()).collect();
+        let set: Vec<&str> = self
+            .api
+            .reader(action)
+            .list(&answer)?
+            .iter()
+            .filter_map(|l| l["name"].as_str())
+            .collect();
         match labels.iter().find(|label| !set.contains(&label.as_str())) {
             None => Ok(()),
-            Some(missing) => Err(ForgeError::Refused {
-                host: self.site.host.clone(),
-                action: action.to_owned(),
-                message: format!("there is no label `{missing}`"),
-            }),
+            Some(missing) => {
+                Err(self.api.refused(action, format!("there is no label `{missing}`")))
+            }
         }
     }
 
@@ -285,8 +226,8 @@ impl Forge for Gitea {
             .with_parameter("files", "false")
             .with_parameter("verification", "false");
         let answer = self.call(action, Method::Get, address, None)?;
-        let items = self.reader(action).list(&answer)?;
-        items.iter().map(|item| self.reader(action).commit(item)).collect()
+        let items = self.api.reader(action).list(&answer)?;
+        items.iter().map(|item| self.api.reader(action).commit(item)).collect()
     }
 
     fn standing(&self, number: u64) -> Result<Standing, ForgeError> {

@@ -1,14 +1,16 @@
 //! Hosts of pull requests: finding ours, opening it, keeping it up to date, merging it.
 //!
 //! [`Forge`] is the port; [`detect`] says which host and which repository is meant, and where its credential may go;
-//! [`github`] is GitHub and GitHub Enterprise, [`gitea`] is Gitea and Forgejo. Must not know what a change is, nor how a body is
+//! [`github`] is GitHub and GitHub Enterprise, [`gitea`] is Gitea and Forgejo, [`gitlab`] is GitLab. Must not know what a change is, nor how a body is
 //! written: it takes texts.
 
+mod api;
 mod credential;
 mod detect;
 mod error;
 pub mod gitea;
 pub mod github;
+pub mod gitlab;
 mod pull_request;
 mod read;
 mod retry;
@@ -142,5 +144,6 @@ pub fn open(
     Ok(match site.kind {
         Kind::GitHub => Box::new(github::GitHub::open(site, allowed)?),
         Kind::Gitea => Box::new(gitea::Gitea::open(site, allowed, options)?),
+        Kind::GitLab => Box::new(gitlab::GitLab::open(site, allowed, options)?),
     })
 }

@@ -74,7 +74,7 @@ impl Gitea {
             .number_address("pulls", number, &["reviews"])
             .with_parameter("limit", &PAGE.to_string());
         let answer = self.call(LOOK, Method::Get, address, None)?;
-        let reviews = self.reader(LOOK).list(&answer)?;
+        let reviews = self.api.reader(LOOK).list(&answer)?;
         let counts = |review: &&Json, state: &str| {
             review["state"] == state && review["official"] == true && review["dismissed"] != true
         };

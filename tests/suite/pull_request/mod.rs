@@ -6,6 +6,7 @@ mod app;
 mod branches;
 mod comment;
 mod gitea;
+mod gitlab;
 mod landing;
 mod limits;
 mod line;

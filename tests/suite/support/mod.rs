@@ -20,6 +20,8 @@ pub(crate) mod gitea;
 #[cfg(feature = "forge")]
 pub(crate) mod github;
 #[cfg(feature = "forge")]
+pub(crate) mod gitlab;
+#[cfg(feature = "forge")]
 pub(crate) mod graphql;
 #[cfg(feature = "forge")]
 pub(crate) mod hub;

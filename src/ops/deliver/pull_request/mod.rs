@@ -396,8 +396,10 @@ fn parse_kind(text: &str) -> Result<Kind, Error> {
     match text {
         "github" => Ok(Kind::GitHub),
         "gitea" | "forgejo" => Ok(Kind::Gitea),
+        "gitlab" => Ok(Kind::GitLab),
         other => {
-            let message = format!("`{other}` is no kind of forge: github, gitea or forgejo");
+            let message =
+                format!("`{other}` is no kind of forge: github, gitea, forgejo or gitlab");
             Err(Error::new(codes::USAGE, message))
         }
     }
