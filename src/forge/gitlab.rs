@@ -104,6 +104,28 @@ impl GitLab {
         self.pages(action, &address)?.iter().map(|item| self.read(action, item)).collect()
     }
 
+    /// GitLab opens a merge request that has nothing in it: whether there is anything is asked before.
+    fn require_something(&self, new: &NewPullRequest) -> Result<(), ForgeError> {
+        let action = "compare two branches";
+        let mut address = self
+            .of(&new.head.repository, &["repository", "compare"])
+            .with_parameter("from", &new.base)
+            .with_parameter("to", &new.head.branch);
+        if new.head.repository != self.site.repository {
+            let target = self.projects()?.target.0;
+            address = address.with_parameter("from_project_id", &target.to_string());
+        }
+        let answer = self.api.call(action, Method::Get, address, None)?;
+        match answer["commits"].as_array() {
+            Some(commits) if commits.is_empty() => {
+                let (head, base) = (new.head.branch.clone(), new.base.clone());
+                Err(ForgeError::NothingBetween { head, base })
+            }
+            Some(_) => Ok(()),
+            None => Err(self.api.reader(action).unexpected("no list at /commits")),
+        }
+    }
+
     fn try_open(&self, new: &NewPullRequest) -> Result<PullRequest, ForgeError> {
         let action = "open a merge request";
         let title = if new.is_draft { format!("{DRAFT}{}", new.title) } else { new.title.clone() };
@@ -191,6 +213,7 @@ impl Forge for GitLab {
     }
 
     fn open(&self, new: &NewPullRequest) -> Result<PullRequest, ForgeError> {
+        self.require_something(new)?;
         let error = match self.try_open(new) {
             Ok(opened) => return Ok(opened),
             Err(error) => error,

@@ -21,8 +21,9 @@ const FORK: u64 = 8;
 const PEOPLE: [(&str, u64); 2] = [("ann", 11), ("bob", 12)];
 
 /// What each operation takes, beside the path.
-const PARAMETERS: [(&str, &str, &[&str]); 10] = [
+const PARAMETERS: [(&str, &str, &[&str]); 11] = [
     ("GET", "", &[]),
+    ("GET", "repository/compare", &["from", "to", "from_project_id"]),
     ("GET", "merge_requests", &["state", "source_branch", "target_branch", "page", "per_page"]),
     (
         "POST",
@@ -184,6 +185,7 @@ impl Server {
         let hub = &mut state.hub;
         match (request.method.as_str(), rest.as_slice()) {
             ("GET", []) => (200, view.project(hub, &project)),
+            ("GET", ["repository", "compare"]) => view.compare(hub, &project, &pairs),
             ("GET", ["merge_requests"]) => (200, view.list(hub, &pairs)),
             ("POST", ["merge_requests"]) => view.open(hub, &project, &body),
             (method, ["merge_requests", number, rest @ ..]) => match number.parse() {
@@ -298,6 +300,22 @@ impl View {
         let number = |name: &str| find(name).unwrap().parse::<usize>().unwrap();
         let page = found.chunks(number("per_page")).nth(number("page") - 1).unwrap_or_default();
         page.to_vec().into_iter().map(|n| self.request(hub, n)).collect()
+    }
+
+    /// What `to` of the project has that `from` has not, of the project or, where that is said, of the one it was forked from.
+    fn compare(&self, hub: &mut Hub, project: &str, query: &[(String, String)]) -> Reply {
+        let find = |wanted: &str| query.iter().find(|(name, _)| name == wanted).map(|(_, v)| v);
+        let of_target = find("from_project_id").is_some_and(|id| *id == PROJECT.to_string());
+        let from = if of_target { hub.name.clone() } else { project.to_owned() };
+        let from = hub.branch(&from, find("from").unwrap());
+        let to = hub.branch(project, find("to").unwrap());
+        let (Some(from), Some(to)) = (from, to) else { return message(404, "404 Not Found") };
+        // The commits of a fork are not all here.
+        let is_empty = match project == hub.name {
+            true => hub.git(&["rev-list", "--count", &to, "--not", &from]) == "0",
+            false => from == to,
+        };
+        (200, json!({"commits": if is_empty { json!([]) } else { json!([{"id": to}]) }}))
     }
 
     fn open(&self, hub: &mut Hub, project: &str, body: &Json) -> Reply {

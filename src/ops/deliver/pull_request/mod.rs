@@ -128,6 +128,16 @@ impl Round {
             Self::Holds { report, .. } | Self::Proposed { report, .. } => *report,
         }
     }
+
+    /// Whether the forge found nothing to propose.
+    fn is_void(&self) -> bool {
+        match self {
+            Self::Holds { .. } => false,
+            Self::Proposed { report, .. } => {
+                report.delivered.error.is_none() && report.delivered.pull_request.is_none()
+            }
+        }
+    }
 }
 
 /// One edit on its way to a pull request.
@@ -167,6 +177,10 @@ impl Request<'_> {
         }
         let forge = self.open_forge()?;
         let round = self.propose(&*forge, (made, tip), false)?;
+        if round.is_void() && self.line.base_tip()? != tip {
+            // The base branch got the change after it was looked at and before the forge was.
+            return self.run();
+        }
         let Some(landing) = self.wanted.landing else { return Ok(round.into_report()) };
         match round {
             Round::Holds { report, tip } => Ok(self.landed_before(*report, tip)),
