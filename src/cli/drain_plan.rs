@@ -94,6 +94,7 @@ impl DrainPlanArgs {
             before: self.before.clone(),
             form: match output {
                 OutputFormat::Markdown => Form::Markdown,
+                output if output.is_page() => Form::Page,
                 _ => Form::Plain,
             },
         }

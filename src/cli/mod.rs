@@ -266,7 +266,7 @@ impl Command {
             (Self::Capacity(_), form) => form.is_page(),
             #[cfg(feature = "git")]
             (Self::History(_), form) if form.is_page() => true,
-            (Self::DrainPlan(_), form) => form == OutputFormat::Markdown,
+            (Self::DrainPlan(_), form) => form == OutputFormat::Markdown || form.is_page(),
             (Self::Baseline(args), form) => form == OutputFormat::Markdown && args.has_markdown(),
             #[cfg(feature = "git")]
             (Self::Diff(_) | Self::Affected(_) | Self::History(_), form) => {

@@ -1,7 +1,6 @@
 //! Where pods would go: a scheduler in small, over what is known of nodes, volumes and requests.
 //!
-//! Among the nodes that may take a pod, the one with the largest share left gets it, as the default scheduler scores
-//! (`LeastAllocated`). The real one weighs more; what fits nowhere here fits nowhere there.
+//! The real one weighs more than a [`Preference`]; what fits nowhere here fits nowhere there.
 
 use super::pod::Pod;
 use super::state::State;
@@ -28,6 +27,18 @@ pub enum Refusal {
     Full,
 }
 
+/// Which of the nodes that may take a pod gets it: what a scheduler is set up to prefer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// The one with the largest share left: `LeastAllocated`, the default.
+    #[default]
+    MostLeft,
+    /// The one with the smallest share left: `MostAllocated`.
+    LeastLeft,
+    /// The first by name: as chance may have it.
+    First,
+}
+
 /// One node of the board.
 #[derive(Clone, Debug)]
 struct Slot {
@@ -42,6 +53,7 @@ pub struct Board {
     /// The state; `pods` may have grown by pods that come.
     pub state: State,
     slots: Vec<Slot>,
+    preference: Preference,
     /// The pods that want others away.
     repellers: Vec<usize>,
 }
@@ -49,7 +61,7 @@ pub struct Board {
 impl Board {
     /// The board of a state: nodes that are ready and not cordoned are open.
     #[must_use]
-    pub fn new(state: State) -> Self {
+    pub fn new(state: State, preference: Preference) -> Self {
         let slot = |node: &super::state::ClusterNode| Slot {
             free: node.allocatable,
             pods_left: node.pods,
@@ -57,7 +69,8 @@ impl Board {
         };
         let is_repeller = |at: &usize| !anti_affinity(&state.pods[*at].spec).is_empty();
         let repellers = (0..state.pods.len()).filter(is_repeller).collect();
-        let mut board = Self { slots: state.nodes.iter().map(slot).collect(), state, repellers };
+        let slots = state.nodes.iter().map(slot).collect();
+        let mut board = Self { slots, state, preference, repellers };
         for at in 0..board.state.pods.len() {
             if let Some(node) =
                 board.state.pods[at].node.filter(|_| !board.state.pods[at].is_over())
@@ -124,11 +137,16 @@ impl Board {
     /// The node that a pod without one would come to.
     #[must_use]
     pub fn choose(&self, pod: usize) -> Option<usize> {
-        let takers = (0..self.slots.len()).filter(|node| self.refusal(pod, *node).is_none());
-        takers.max_by(|a, b| {
+        let mut takers = (0..self.slots.len()).filter(|node| self.refusal(pod, *node).is_none());
+        let by_left = |a: &usize, b: &usize| {
             let left = |node: usize| self.share_left(pod, node);
             left(*a).total_cmp(&left(*b)).then(b.cmp(a))
-        })
+        };
+        match self.preference {
+            Preference::MostLeft => takers.max_by(by_left),
+            Preference::LeastLeft => takers.min_by(by_left),
+            Preference::First => takers.next(),
+        }
     }
 
     /// Puts a pod where the scheduler would; returns that node.

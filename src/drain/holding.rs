@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::board::Board;
-use super::pod::{Owner, Pod};
+use super::board::{Board, Preference};
+use super::pod::{Owner, Pod, WorkloadId};
 use super::state::State;
 use crate::capacity::amounts::Amounts;
 use crate::capacity::demand::{Demand, TooManyPods};
@@ -11,6 +11,34 @@ use crate::kustomize::node::{Map, Node};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::scope::Scopes;
 use crate::kustomize::{Resource, ResourceId};
+
+/// A pod on a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// `namespace/name`.
+    pub name: String,
+    /// What makes it anew on any node that will do.
+    pub workload: Option<WorkloadId>,
+    /// What it asks for.
+    pub request: Amounts,
+    /// Whether a drain moves it: daemons stay.
+    pub moves: bool,
+}
+
+impl Held {
+    /// The pods on a node.
+    #[must_use]
+    pub fn on(state: &State, node: usize) -> Vec<Self> {
+        let here = state.pods.iter().filter(|pod| pod.node == Some(node) && !pod.is_over());
+        let held = |pod: &Pod| Self {
+            name: pod.shown(),
+            workload: pod.workload().cloned(),
+            request: pod.request,
+            moves: pod.moves(),
+        };
+        here.map(held).collect()
+    }
+}
 
 /// One node and what is on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +59,8 @@ pub struct Holding {
     pub daemons: Amounts,
     /// What all its pods ask for.
     pub used: Amounts,
-    /// How many pods are on it.
-    pub pods: usize,
+    /// The pods on it.
+    pub pods: Vec<Held>,
     /// The pods that would find no place on the others if it were lost, `namespace/name`.
     pub homeless: Vec<String>,
 }
@@ -40,7 +68,7 @@ pub struct Holding {
 /// The nodes of a cluster and what is on them, by name.
 #[must_use]
 pub fn holdings(state: &State) -> Vec<Holding> {
-    let board = Board::new(state.clone());
+    let board = Board::new(state.clone(), Preference::default());
     (0..state.nodes.len()).map(|node| holding(state, &board, node)).collect()
 }
 
@@ -57,7 +85,7 @@ fn holding(state: &State, board: &Board, node: usize) -> Holding {
         allocatable: known.allocatable,
         daemons: here().filter(|pod| is_daemon(pod)).map(|pod| pod.request).sum(),
         used: here().map(|pod| pod.request).sum(),
-        pods: here().count(),
+        pods: Held::on(state, node),
         homeless: homeless(board, node),
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Pure: takes objects of a cluster and settings, returns a plan. `state` and `pod` read; `board` is a scheduler in small;
 //! `means` says how each pod leaves, `order` when; `waves`, `sweep`, `together` and `landing` make the steps; `command`
-//! their texts. Must not know arguments, files or how a cluster is reached, and nothing here acts on one.
+//! their texts, `described` what is said of nodes and budgets. Must not know arguments, files or how a cluster is reached, and nothing here acts on one.
 
 pub mod board;
 pub mod command;
+pub mod described;
 pub mod holding;
 pub mod landing;
 pub mod means;
@@ -19,11 +20,11 @@ pub mod sweep;
 pub mod together;
 pub mod waves;
 
-pub use holding::{Holding, demand, holdings};
+pub use described::{Guard, PlannedNode};
+pub use holding::{Held, Holding, demand, holdings};
 pub use order::Cycle;
 pub use plan::{
-    Databases, Downtime, Obstacle, Options, Plan, PlanError, PlannedNode, Step, StepKind,
-    old_nodes, plan,
+    Databases, Downtime, Obstacle, Options, Plan, PlanError, Step, StepKind, old_nodes, plan,
 };
 pub use pod::{Owner, Pod, WorkloadId};
 pub use progress::{Course, OldNode, Phase, Progress, Wrong};

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::board::Board;
+use super::board::{Board, Preference};
+use super::described::{Guard, PlannedNode};
 use super::means::{Means, Raise, means_of};
-use super::order::{Cycle, Pair, load, pairs};
+use super::order::{Cycle, Pair, pairs};
 use super::pod::WorkloadId;
 use super::rules::{Named, Rules};
 use super::state::State;
@@ -156,25 +157,6 @@ pub struct Downtime {
     pub has_volume: bool,
 }
 
-/// A node as the plan sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlannedNode {
-    /// Its name.
-    pub name: String,
-    /// What it has for pods.
-    pub allocatable: Amounts,
-    /// What its pods ask for.
-    pub used: Amounts,
-    /// What the pods that a drain moves ask for.
-    pub moving: Amounts,
-    /// How many those are.
-    pub moving_pods: usize,
-    /// Its pods, `namespace/name` and what each asks for.
-    pub pods: Vec<(String, Amounts)>,
-    /// Whether it is still to come.
-    pub is_to_come: bool,
-}
-
 /// The whole plan.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
@@ -182,6 +164,8 @@ pub struct Plan {
     pub old: Vec<PlannedNode>,
     /// The nodes that pods go to, as they are at the end.
     pub new: Vec<PlannedNode>,
+    /// The budgets of what moves, as they are before anything does.
+    pub guards: Vec<Guard>,
     /// The steps.
     pub steps: Vec<Step>,
     /// What the plan cannot solve.
@@ -259,12 +243,35 @@ pub fn plan(
     options: &Options,
 ) -> Result<Plan, PlanError> {
     check_names(&state, rules)?;
+    let plan_with = |preference| plan_with(preference, state.clone(), old, rules, options);
+    let mut plan = plan_with(Preference::MostLeft)?;
+    for other in [Preference::LeastLeft, Preference::First] {
+        let homeless = homeless_besides(&plan, &plan_with(other)?);
+        if !homeless.is_empty() {
+            plan.notes.push(format!(
+                "what is free where pods go is in pieces: {} may find no place, where the scheduler chooses otherwise than it is reckoned here",
+                homeless.join(", ")
+            ));
+            break;
+        }
+    }
+    Ok(plan)
+}
+
+/// The plan for a scheduler with that preference.
+fn plan_with(
+    preference: Preference,
+    state: State,
+    old: &[usize],
+    rules: &Rules,
+    options: &Options,
+) -> Result<Plan, PlanError> {
     let (means, raises) = means_of(&state, old, rules, options.databases);
     let mut planner = Planner {
         pairs: pairs(&state, rules),
         means,
         raises,
-        board: Board::new(state),
+        board: Board::new(state, preference),
         rules,
         options,
         old: old.to_vec(),
@@ -277,9 +284,19 @@ pub fn plan(
     planner.note_what_is_unknown();
     planner.tell_obstacles_of_pods();
     planner.describe_old();
+    planner.describe_guards();
     planner.run()?;
     planner.describe_new();
     Ok(planner.plan)
+}
+
+/// The pods that have obstacles in `other` alone.
+fn homeless_besides(plan: &Plan, other: &Plan) -> Vec<String> {
+    let told: BTreeSet<&String> =
+        plan.obstacles.iter().flat_map(|obstacle| &obstacle.pods).collect();
+    let pods: BTreeSet<&String> =
+        other.obstacles.iter().flat_map(|obstacle| &obstacle.pods).collect();
+    pods.difference(&told).map(|pod| (*pod).clone()).collect()
 }
 
 /// Every name of a rule is that of something.
@@ -343,54 +360,6 @@ impl Planner<'_> {
             self.plan.notes.push(format!(
                 "no {kind} is in what was read: if the cluster has some, read them too, for the plan depends on them"
             ));
-        }
-    }
-
-    fn describe_old(&mut self) {
-        let mut nodes: Vec<usize> = self.old.clone();
-        nodes.sort_by_key(|node| load(&self.board.state, *node));
-        self.plan.old = nodes.into_iter().map(|node| self.describe(node)).collect();
-    }
-
-    fn describe_new(&mut self) {
-        let targets = self.targets();
-        self.plan.new = targets.iter().map(|node| self.describe(*node)).collect();
-        self.plan.survives_loss =
-            targets.len() > 1 && targets.iter().all(|node| self.survives(*node));
-        if !self.plan.survives_loss && targets.len() > 1 && self.plan.obstacles.is_empty() {
-            self.plan.notes.push(
-                "at the end the pods of a lost new node would not all find a place on the others"
-                    .to_owned(),
-            );
-        }
-    }
-
-    /// Whether the pods of a node find a place on the others.
-    fn survives(&self, lost: usize) -> bool {
-        let mut board = self.board.clone();
-        board.close(lost);
-        let is_there = |at: &usize| board.state.pods[*at].node == Some(lost);
-        let mut pods: Vec<usize> = (0..board.state.pods.len())
-            .filter(|at| is_there(at) && board.state.pods[*at].moves())
-            .collect();
-        pods.iter().for_each(|pod| board.lift(*pod));
-        pods.sort_by_key(|pod| std::cmp::Reverse(board.state.pods[*pod].request));
-        pods.iter().all(|pod| board.place(*pod).is_some())
-    }
-
-    fn describe(&self, node: usize) -> PlannedNode {
-        let state = &self.board.state;
-        let here = || state.pods.iter().filter(|pod| pod.node == Some(node) && !pod.is_over());
-        let moving = || here().filter(|pod| pod.moves());
-        let known = &state.nodes[node];
-        PlannedNode {
-            name: known.face.name.clone(),
-            allocatable: known.allocatable,
-            used: here().map(|pod| pod.request).sum(),
-            moving: moving().map(|pod| pod.request).sum(),
-            moving_pods: moving().count(),
-            pods: here().map(|pod| (pod.shown(), pod.request)).collect(),
-            is_to_come: known.provider_id.as_deref() == Some(TO_COME),
         }
     }
 }

@@ -214,7 +214,7 @@ fn live(holdings: &[Holding]) -> Json {
             "usablePercent": percent(usable.bytes, holding.seen.bytes),
             "used": amounts(holding.used),
             "free": amounts(holding.allocatable - holding.used),
-            "pods": holding.pods,
+            "pods": holding.pods.len(),
             "homelessIfLost": holding.homeless,
         })
     });
@@ -230,7 +230,7 @@ fn push_holding(text: &mut Text, holding: &Holding) {
     text.styled_line(Style::Heading, &holding.name);
     text.line(format!(
         "  {} pods; allocatable {}, asked for {}, free {}{closed}",
-        holding.pods,
+        holding.pods.len(),
         shown(holding.allocatable),
         shown(holding.used),
         shown(free)

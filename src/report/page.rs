@@ -4,6 +4,9 @@
 //! is escaped twice: characters that hide, reorder or control become visible, and what HTML would read becomes text, in
 //! content and in quoted attributes alike. Must not know what a page is about.
 
+pub(super) mod budget;
+pub(super) mod node;
+
 use std::fmt::Write as _;
 
 use minijinja::syntax::SyntaxConfig;
@@ -18,6 +21,12 @@ use crate::error::{Error, codes};
 const BASE: &str = include_str!("../../templates/pages/base.html");
 /// The one style of all pages.
 const STYLE: &str = include_str!("../../templates/pages/style.css");
+
+/// What several pages have: the name by which a template includes it, and its text.
+const PARTS: [(&str, &str); 2] = [
+    ("budgets", include_str!("../../templates/pages/parts/budgets.html")),
+    ("node", include_str!("../../templates/pages/parts/node.html")),
+];
 
 /// What a page is about, above its content.
 #[derive(Serialize)]
@@ -62,6 +71,9 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_formatter(format);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    for (name, text) in PARTS {
+        environment.add_template(name, text)?;
+    }
     Ok(environment)
 }
 

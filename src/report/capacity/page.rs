@@ -6,18 +6,19 @@ use super::{Capacity, Offer, percent_shown, reason};
 use crate::capacity::amounts::Amounts;
 use crate::capacity::demand::PodSet;
 use crate::capacity::pack::Filled;
+use crate::drain::Holding;
 use crate::error::Error;
-use crate::report::page::{COLOURS, Head, Part, cores, counted, gibibytes, page};
+use crate::report::drain::nodes::Palette;
+use crate::report::page::node::{Node, Pods, colours};
+use crate::report::page::{Head, Part, cores, counted, gibibytes, page};
 
 const TEMPLATE: &str = include_str!("../../../templates/pages/capacity.html");
-
-/// The most pods of a node that are drawn one by one; beyond it those of a workload are drawn together.
-const MOST_PODS_DRAWN: u64 = 40;
 
 #[derive(Serialize)]
 struct View<'a> {
     asked: Asked,
     has_prices: bool,
+    live: Vec<Node>,
     kinds: Vec<Kind<'a>>,
     sets: Vec<Set>,
     notes: &'a [String],
@@ -59,30 +60,6 @@ struct Quota<'a> {
     is_short: bool,
 }
 
-/// A node, or several that are alike.
-#[derive(Serialize)]
-struct Node {
-    title: String,
-    pods: String,
-    bars: Vec<Bar>,
-    contents: Vec<Content>,
-}
-
-#[derive(Serialize)]
-struct Bar {
-    name: &'static str,
-    label: String,
-    used: String,
-    pods: Vec<Part>,
-}
-
-#[derive(Serialize)]
-struct Content {
-    name: String,
-    class: String,
-    count: String,
-}
-
 #[derive(Serialize)]
 struct Set {
     name: String,
@@ -98,17 +75,55 @@ struct Set {
 /// Where the template and the view disagree.
 pub(super) fn to_page(capacity: &Capacity) -> Result<Vec<u8>, Error> {
     let title = match &*capacity.overlays {
+        [] => "Nodes for what runs".to_owned(),
         [one] => format!("Nodes for {one}"),
         many => format!("Nodes for {}", counted(many.len(), "overlay")),
     };
+    let basis = match (capacity.overlays.is_empty(), capacity.holdings.is_empty()) {
+        (false, true) => "what the overlays render",
+        (false, false) => "what the overlays render and the state of a cluster",
+        (true, _) => "the state of a cluster",
+    };
+    let head = Head { command: "capacity", title, lead: lead(capacity), basis };
+    page(&head, TEMPLATE, &view(capacity))
+}
+
+/// The answers, in one sentence.
+fn lead(capacity: &Capacity) -> String {
     let answer = |offer: &Offer| match &offer.sized {
         Ok(sized) => format!("{} of {}", counted(sized.nodes, "node"), offer.kind.name),
         Err(_) => format!("no number of {}", offer.kind.name),
     };
     let answers: Vec<String> = capacity.offers.iter().map(answer).collect();
-    let lead = format!("{}.", answers.join(", or "));
-    let head = Head { command: "capacity", title, lead, basis: "what the overlays render" };
-    page(&head, TEMPLATE, &view(capacity))
+    let needed = answers.join(", or ");
+    let holdings = &capacity.holdings;
+    if holdings.is_empty() {
+        return format!("{needed}.");
+    }
+    let critical = holdings.iter().filter(|holding| !holding.homeless.is_empty()).count();
+    let loss = match critical {
+        0 => "any one of them can be lost".to_owned(),
+        count => format!("the loss of any of {count} leaves pods without a place"),
+    };
+    let there = format!("{} that run, and {loss}", counted(holdings.len(), "node"));
+    if answers.is_empty() { format!("{there}.") } else { format!("{there}; {needed}.") }
+}
+
+/// The nodes of a cluster with what they hold.
+fn live(holdings: &[Holding]) -> Vec<Node> {
+    let palette = Palette::of(holdings.iter().flat_map(|holding| &holding.pods));
+    let node = |holding: &Holding| {
+        let mut remarks = Vec::new();
+        if !holding.is_open {
+            remarks.push("Takes no pods.".to_owned());
+        }
+        if !holding.homeless.is_empty() {
+            let homeless = holding.homeless.join(", ");
+            remarks.push(format!("If it is lost, these find no place: {homeless}."));
+        }
+        palette.node(holding.name.clone(), holding.allocatable, &holding.pods, remarks)
+    };
+    holdings.iter().map(node).collect()
 }
 
 fn view(capacity: &Capacity) -> View<'_> {
@@ -122,13 +137,14 @@ fn view(capacity: &Capacity) -> View<'_> {
             memory: gibibytes(asked.bytes),
         },
         has_prices: capacity.offers.iter().any(|offer| offer.kind.price.is_some()),
+        live: live(&capacity.holdings),
         kinds: capacity.offers.iter().map(|offer| kind(offer, &packed)).collect(),
         sets: capacity.demand.sets.iter().map(|one| set(one, shows_namespaces(capacity))).collect(),
         notes: &capacity.notes,
     }
 }
 
-fn kind<'a>(offer: &'a Offer, packed: &[Packed]) -> Kind<'a> {
+fn kind<'a>(offer: &'a Offer, packed: &[Pods]) -> Kind<'a> {
     let kind = &offer.kind;
     let sized = offer.sized.as_ref();
     let needed = sized.map_or(0, |sized| sized.nodes as u64);
@@ -166,7 +182,7 @@ fn parts(offer: &Offer) -> Vec<Part> {
 }
 
 /// The nodes of an arrangement; those that are alike once.
-fn nodes(arrangement: &[Filled], offer: &Offer, packed: &[Packed]) -> Vec<Node> {
+fn nodes(arrangement: &[Filled], offer: &Offer, packed: &[Pods]) -> Vec<Node> {
     let mut alike: Vec<(&Filled, Vec<usize>)> = Vec::new();
     for (number, node) in arrangement.iter().enumerate() {
         match alike.iter_mut().find(|(known, _)| known.counts == node.counts) {
@@ -184,49 +200,11 @@ fn nodes(arrangement: &[Filled], offer: &Offer, packed: &[Packed]) -> Vec<Node> 
     titled.map(|(node, title)| node_view(node, title, offer, packed)).collect()
 }
 
-fn node_view(node: &Filled, title: String, offer: &Offer, packed: &[Packed]) -> Node {
-    let here = || {
-        let counts = node.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        counts.filter_map(|(group, count)| packed.get(group).map(|packed| (packed, *count)))
-    };
-    let pods: u64 = node.counts.iter().sum();
-    let bars = [
-        ("memory", (|amounts| amounts.bytes) as fn(Amounts) -> u64),
-        ("processor", |amounts| amounts.millicores),
-    ];
-    let bars = bars.map(|(name, of)| {
-        let whole = of(offer.usable);
-        let amount = |part: u64| match name {
-            "memory" => format!("{} GiB", gibibytes(part)),
-            _ => format!("{} cores", cores(part)),
-        };
-        let used: u64 =
-            here().map(|(packed, count)| of(packed.request).saturating_mul(count)).sum();
-        let mut drawn: Vec<Part> = Vec::new();
-        for (packed, count) in here().filter(|(packed, _)| of(packed.request) > 0) {
-            let (each, times) = if pods <= MOST_PODS_DRAWN { (1, count) } else { (count, 1) };
-            let part = of(packed.request).saturating_mul(each);
-            let name = match each {
-                1 => packed.short.clone(),
-                _ => format!("{} × {each}", packed.short),
-            };
-            let draw = || Part::new(&name, &packed.colour, (part, whole), amount(part));
-            drawn.extend((0..times).map(|_| draw()));
-        }
-        let of_whole = format!("{} of {}", amount(used), amount(whole));
-        Bar { name, label: format!("{title}, {name}: {of_whole}"), used: of_whole, pods: drawn }
-    });
-    let content = |(packed, count): (&Packed, u64)| Content {
-        name: packed.name.clone(),
-        class: packed.colour.clone(),
-        count: format!("× {count}"),
-    };
-    Node {
-        pods: counted(usize::try_from(pods).unwrap_or(usize::MAX), "pod"),
-        bars: bars.into(),
-        contents: here().map(content).collect(),
-        title,
-    }
+fn node_view(node: &Filled, title: String, offer: &Offer, packed: &[Pods]) -> Node {
+    let counts = node.counts.iter().zip(packed).filter(|(count, _)| **count > 0);
+    let here: Vec<Pods> =
+        counts.map(|(count, pods)| Pods { count: *count, ..pods.clone() }).collect();
+    Node::new(title, offer.usable, &here, Vec::new())
 }
 
 /// `1–3, 7`, for numbers in order.
@@ -245,36 +223,19 @@ fn ranges(numbers: &[usize]) -> String {
     spans.into_iter().map(span).collect::<Vec<_>>().join(", ")
 }
 
-/// The pods of a workload as they are drawn.
-struct Packed {
-    name: String,
-    short: String,
-    request: Amounts,
-    /// Empty for pods that weigh nothing, which are not drawn.
-    colour: String,
-}
-
-/// By the number of the group. What weighs most gets its colour first, so that colours repeat only among what weighs less.
-fn packed(capacity: &Capacity) -> Vec<Packed> {
+/// The workloads as they are drawn, by the number of the group.
+fn packed(capacity: &Capacity) -> Vec<Pods> {
     let sets: Vec<&PodSet> = capacity.demand.sets.iter().filter(|set| !set.is_daemon).collect();
-    let weight = |number: &usize| {
-        let asked = sets[*number].request.times(sets[*number].count);
-        std::cmp::Reverse((asked.bytes, asked.millicores))
-    };
-    let mut order: Vec<usize> = (0..sets.len()).collect();
-    order.sort_by_key(weight);
-    let rank = |number| order.iter().position(|other| *other == number).unwrap_or_default();
+    let asked: Vec<Amounts> = sets.iter().map(|set| set.request.times(set.count)).collect();
     let shows_namespace = shows_namespaces(capacity);
-    let view = |(number, set): (usize, &&PodSet)| Packed {
+    let view = |(set, colour): (&&PodSet, String)| Pods {
         name: shown_name(set, shows_namespace),
         short: set.owner.name.to_string(),
         request: set.request,
-        colour: match set.request == Amounts::default() {
-            true => String::new(),
-            false => format!("c{}", rank(number) % COLOURS),
-        },
+        colour,
+        count: set.count,
     };
-    sets.iter().enumerate().map(view).collect()
+    sets.iter().zip(colours(&asked)).map(view).collect()
 }
 
 fn set(set: &PodSet, shows_namespace: bool) -> Set {

@@ -7,18 +7,16 @@ use super::{CheckReport, CheckedOverlay};
 use crate::checks::budgets::BudgetLine;
 use crate::checks::{self, Finding, Severity};
 use crate::error::Error;
+use crate::report::page::budget::{Budget, Numbers};
 use crate::report::page::{Head, counted, page};
 
 const TEMPLATE: &str = include_str!("../../../templates/pages/check.html");
-
-/// The most pods of a budget that are drawn.
-const MOST_CELLS: i64 = 24;
 
 #[derive(Serialize)]
 struct View<'a> {
     tiles: Vec<Tile>,
     overlays: Vec<OverlayView<'a>>,
-    budgets: Vec<BudgetView<'a>>,
+    budgets: Vec<Budget<'a>>,
     reasons: Vec<Reason<'a>>,
 }
 
@@ -47,21 +45,6 @@ struct FindingView<'a> {
     place: String,
     fix: Option<&'a str>,
     reason: &'a str,
-}
-
-#[derive(Serialize)]
-struct BudgetView<'a> {
-    name: String,
-    overlay: Option<&'a str>,
-    rule: &'a str,
-    expected: i64,
-    allowed: String,
-    desired: String,
-    blocks: bool,
-    /// A pod each, true for one that stays; empty where there are too many to draw.
-    cells: Vec<bool>,
-    picture: String,
-    guards: String,
 }
 
 #[derive(Serialize)]
@@ -142,29 +125,16 @@ fn finding<'a>(finding: &'a Finding, reason: &'a str) -> FindingView<'a> {
     }
 }
 
-fn budget(line: &BudgetLine, names_overlay: bool) -> BudgetView<'_> {
-    let number = |number: Option<i64>| number.map_or("invalid".to_owned(), |n| n.to_string());
-    let stay = line.desired.unwrap_or(line.expected).clamp(0, line.expected.max(0));
-    let is_drawn = (1..=MOST_CELLS).contains(&line.expected) && line.desired.is_some();
-    BudgetView {
-        name: format!("{}/{}", line.namespace, line.name),
+fn budget(line: &BudgetLine, names_overlay: bool) -> Budget<'_> {
+    Budget::new(Numbers {
+        name: (&line.namespace, &line.name),
         overlay: names_overlay.then_some(&*line.overlay),
         rule: &line.rule,
         expected: line.expected,
-        allowed: number(line.allowed),
-        desired: number(line.desired),
-        blocks: line.allowed == Some(0) && line.expected > 0,
-        cells: (0..line.expected).filter(|_| is_drawn).map(|pod| pod < stay).collect(),
-        picture: match (line.expected, line.desired) {
-            (..=0, _) => "no pods".to_owned(),
-            (_, None) => "a rule that the API refuses".to_owned(),
-            (expected, Some(_)) => format!("{stay} of {expected} must stay"),
-        },
-        guards: match &*line.guards {
-            [] => "nothing".to_owned(),
-            guards => guards.join(", "),
-        },
-    }
+        desired: line.desired,
+        allowed: line.allowed,
+        guards: &line.guards,
+    })
 }
 
 /// Each check that found something, once, in the order met.
@@ -205,37 +175,6 @@ fn pieces(paragraph: &str) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn line(expected: i64, desired: Option<i64>) -> BudgetLine {
-        BudgetLine {
-            namespace: "mesh".to_owned(),
-            name: "web".to_owned(),
-            overlay: "o".to_owned(),
-            rule: "minAvailable: 1".to_owned(),
-            expected,
-            desired,
-            allowed: desired.map(|desired| (expected - desired).max(0)),
-            guards: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn a_budget_is_drawn_as_pods_that_stay_and_pods_that_may_go() {
-        let drawn = |line: &BudgetLine| {
-            let view = budget(line, false);
-            (view.cells, view.picture, view.blocks)
-        };
-        assert_eq!(
-            drawn(&line(3, Some(2))),
-            (vec![true, true, false], "2 of 3 must stay".into(), false)
-        );
-        assert_eq!(drawn(&line(1, Some(1))), (vec![true], "1 of 1 must stay".into(), true));
-        // More wanted than there are: all stay.
-        assert_eq!(drawn(&line(1, Some(2))).0, vec![true]);
-        assert_eq!(drawn(&line(0, Some(1))), (vec![], "no pods".into(), false));
-        assert_eq!(drawn(&line(25, Some(24))), (vec![], "24 of 25 must stay".into(), false));
-        assert_eq!(drawn(&line(2, None)), (vec![], "a rule that the API refuses".into(), false));
-    }
 
     #[test]
     fn a_section_of_the_checks_page_becomes_pieces() {

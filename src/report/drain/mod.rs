@@ -1,5 +1,9 @@
-//! The result of `overlay drain-plan`: for people, as JSON, and as a runbook in Markdown.
+//! The result of `overlay drain-plan`: for people, as JSON, as a runbook in Markdown, and as a page.
 
+#[cfg(feature = "templates")]
+pub(in crate::report) mod nodes;
+#[cfg(feature = "templates")]
+mod page;
 mod progress;
 #[cfg(feature = "templates")]
 mod runbook;
@@ -10,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Report, Style, Text};
 use crate::capacity::amounts::Amounts;
-use crate::drain::{BuiltIn, Downtime, Obstacle, Plan, PlannedNode, Rules, Step};
+use crate::drain::{BuiltIn, Downtime, Guard, Obstacle, Plan, PlannedNode, Rules, Step};
 use crate::error::{Error, codes};
 
 /// The form of the result beside JSON.
@@ -20,6 +24,8 @@ pub enum Form {
     Plain,
     /// A runbook.
     Markdown,
+    /// A page of HTML.
+    Page,
 }
 
 /// The report of a plan. Where the plan has obstacles its error says so.
@@ -28,9 +34,11 @@ pub enum Form {
 /// For a form that this build lacks.
 pub fn plan_report(plan: &Plan, rules: &Rules, form: Form) -> Result<Report, Error> {
     let mut report = Report::unchanged("drain-plan", to_json(plan, rules), to_text(plan));
-    if form == Form::Markdown {
-        report.data = Some(markdown(plan, rules)?.into_bytes());
-    }
+    report.data = match form {
+        Form::Plain => None,
+        Form::Markdown => Some(markdown(plan, rules)?.into_bytes()),
+        Form::Page => Some(to_page(plan, rules)?),
+    };
     if !plan.obstacles.is_empty() {
         let count = plan.obstacles.len();
         let s = if count == 1 { "" } else { "s" };
@@ -48,6 +56,16 @@ fn markdown(plan: &Plan, rules: &Rules) -> Result<String, Error> {
 #[cfg(not(feature = "templates"))]
 fn markdown(_: &Plan, _: &Rules) -> Result<String, Error> {
     Err(Error::new(codes::USAGE, "this build has no templates, and so no runbooks"))
+}
+
+#[cfg(feature = "templates")]
+fn to_page(plan: &Plan, rules: &Rules) -> Result<Vec<u8>, Error> {
+    page::to_page(plan, rules)
+}
+
+#[cfg(not(feature = "templates"))]
+fn to_page(_: &Plan, _: &Rules) -> Result<Vec<u8>, Error> {
+    Err(Error::new(codes::USAGE, "this build has no templates, and so no pages"))
 }
 
 /// The rules that hold, in words.
@@ -69,6 +87,7 @@ fn to_json(plan: &Plan, rules: &Rules) -> Json {
         "new": plan.new.iter().map(node_json).collect::<Vec<_>>(),
         "waves": plan.waves,
         "rules": rules_in_words(rules),
+        "budgets": plan.guards.iter().map(guard_json).collect::<Vec<_>>(),
         "steps": steps.collect::<Vec<_>>(),
         "obstacles": plan.obstacles.iter().map(obstacle_json).collect::<Vec<_>>(),
         "downtimes": plan.downtimes.iter().map(downtime_json).collect::<Vec<_>>(),
@@ -85,6 +104,18 @@ fn step_json(number: usize, step: &Step) -> Json {
         "pods": step.pods,
         "commands": step.commands,
         "text": step.text,
+    })
+}
+
+fn guard_json(guard: &Guard) -> Json {
+    json!({
+        "namespace": guard.namespace,
+        "name": guard.name,
+        "rule": guard.rule,
+        "expected": guard.expected,
+        "desired": guard.desired,
+        "allowed": guard.allowed,
+        "guards": guard.guarded,
     })
 }
 
@@ -108,9 +139,10 @@ fn downtime_json(downtime: &Downtime) -> Json {
 }
 
 fn node_json(node: &PlannedNode) -> Json {
-    let pods = node.pods.iter().map(|(name, request)| {
-        let mut pod = amounts(*request);
-        pod["name"] = json!(name);
+    let pods = node.pods.iter().map(|held| {
+        let mut pod = amounts(held.request);
+        pod["name"] = json!(held.name);
+        pod["moves"] = json!(held.moves);
         pod
     });
     json!({

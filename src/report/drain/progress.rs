@@ -10,10 +10,10 @@ use crate::report::{Report, Style, Text};
 /// The report. Where something is not as it should be its error says so.
 ///
 /// # Errors
-/// For Markdown, which a state of a moment has none of.
+/// For a runbook and for a page, which a state of a moment has none of.
 pub fn progress_report(progress: &Progress, form: Form) -> Result<Report, Error> {
-    if form == Form::Markdown {
-        let message = "how far it has come is no runbook: use -o human or -o json";
+    if form != Form::Plain {
+        let message = "how far it has come has neither runbook nor page: use -o human or -o json";
         return Err(Error::new(codes::USAGE, message));
     }
     let mut report = Report::unchanged("drain-plan", to_json(progress), to_text(progress));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::kubectl::{Command, parse};
-use super::node_flavour::{SELECTOR, dump};
+use crate::stories::moving_to_larger_nodes::{SELECTOR, dump};
 use crate::support::repo::{Ran, TestRepo};
 
 const SETTINGS: &str = "drain:

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::node_flavour::{DUMP, SELECTOR, dump};
+use crate::stories::moving_to_larger_nodes::{DUMP, SELECTOR, dump};
 use crate::support::kube_api::KubeApi;
 use crate::support::repo::TestRepo;
 

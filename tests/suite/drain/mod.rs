@@ -1,9 +1,8 @@
 //! `overlay drain-plan`: judged by a reader of its commands and a cluster in small that know nothing of the planner.
 
 mod changed;
-mod kubectl;
+pub(crate) mod kubectl;
 #[cfg(feature = "cluster")]
 mod live;
-mod node_flavour;
 mod random;
-mod world;
+pub(crate) mod world;

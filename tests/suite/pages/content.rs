@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{LOOKS, made, write_page};
+use crate::drain::world::quantity;
+use crate::stories::moving_to_larger_nodes::{self as migration, dump};
 use crate::support::browser::Browser;
 use crate::support::skip;
 
@@ -130,6 +132,115 @@ fn the_page_of_a_sizing_draws_every_pod_to_scale() {
     assert_eq!(read[2], json!(["3 nodes", "3 nodes", "none will do"]));
 }
 
+/// What each node has and what its pods ask for, from the dump itself: `1.83 of 2.77 GiB` and the widths of the pods.
+fn node_of_dump(name: &str) -> (String, Vec<i64>) {
+    let dump = dump();
+    let items = dump["items"].as_array().unwrap();
+    let node = items.iter().find(|i| i["kind"] == "Node" && i["metadata"]["name"] == name).unwrap();
+    let whole = quantity(node["status"]["allocatable"]["memory"].as_str().unwrap());
+    let over = ["Succeeded", "Failed"];
+    let here = items.iter().filter(|item| {
+        item["kind"] == "Pod"
+            && item["spec"]["nodeName"] == name
+            && !over.contains(&item["status"]["phase"].as_str().unwrap())
+    });
+    let asked = here.map(|pod| -> f64 {
+        let containers = pod["spec"]["containers"].as_array().unwrap().iter();
+        let memory = |c: &Value| c["resources"]["requests"]["memory"].as_str().map(quantity);
+        containers.filter_map(memory).sum()
+    });
+    let asked: Vec<f64> = asked.filter(|asked| *asked > 0.0).collect();
+    let gib = |bytes: f64| bytes / 1024.0 / 1024.0 / 1024.0;
+    let of = format!("{:.2} GiB of {:.2} GiB", gib(asked.iter().sum()), gib(whole));
+    let mut widths: Vec<i64> = asked.iter().map(|a| (a / whole * 100.0).round() as i64).collect();
+    widths.sort_unstable();
+    (of, widths)
+}
+
+/// Nodes against the dump, budgets against the numbers in it, steps against those of `-o json`.
+#[test]
+fn the_page_of_a_drain_draws_the_nodes_and_tells_every_step() {
+    let Some(mut browser) = Browser::start() else { return skip("chromium") };
+    let nodes = "[...document.querySelectorAll('#nodes ~ ol.nodes:nth-of-type(1) > li')].map(node => [\
+                 node.querySelector('h4').firstChild.textContent.trim(), node.querySelector('.measure .number').innerText, \
+                 [...node.querySelector('.bar').children].map(pod => \
+                 Math.round(pod.getBoundingClientRect().width / pod.parentElement.clientWidth * 100)).sort((a, b) => a - b)])";
+    let commands = "[...document.querySelectorAll('#steps ~ .findings > li')].map(step => \
+                    [...step.querySelectorAll('.command')].map(e => e.textContent))";
+    let colours = "(() => { const found = {}; for (const node of document.querySelectorAll('.nodes > li')) \
+                   for (const pod of node.querySelector('.bar').children) if (!pod.classList.contains('kept')) \
+                   (found[pod.firstChild.textContent] ??= new Set()).add(pod.classList[0]); \
+                   return Object.values(found).map(classes => classes.size) })()";
+    let counts = "[...document.querySelectorAll('.tiles dd')].map(e => Number(e.innerText))";
+    let expressions = [nodes, commands, colours, counts, &rows("budgets")];
+    let read = read(&mut browser, "drain-plan", &expressions);
+    let drawn = read[0].as_array().unwrap();
+    assert_eq!(drawn.len(), 6);
+    for node in drawn {
+        let (of, widths) = node_of_dump(node[0].as_str().unwrap());
+        assert_eq!((&node[1], &node[2]), (&json!(of), &json!(widths)), "{node}");
+    }
+    let repo = migration::repo(&migration::settings());
+    let plan = repo.overlay(&["drain-plan", "--from", "now.json", "-o", "json"]).json();
+    let steps = plan["result"]["steps"].as_array().unwrap();
+    let of_steps: Vec<&Value> = steps.iter().map(|step| &step["commands"]).collect();
+    assert_eq!(read[1], json!(of_steps));
+    // One colour for a workload, before and after.
+    assert!(read[2].as_array().unwrap().iter().all(|count| *count == json!(1)), "{}", read[2]);
+    assert_eq!(read[3][0], 6);
+    assert_eq!(read[3][4], 0);
+    let budgets = read[4].as_array().unwrap();
+    for row in [
+        json!(["tenant-bureau/wiki", "", "none of 1", "1", "Deployment/wiki", "minAvailable: 1"]),
+        json!([
+            "kernel-data/kernel-postgres-primary",
+            "",
+            "none of 1",
+            "1",
+            "Cluster/kernel-postgres",
+            "minAvailable: 1"
+        ]),
+    ] {
+        assert!(budgets.contains(&row), "{row} is not in {budgets:#?}");
+    }
+}
+
+/// With two waves and a pod that fits nowhere: what stands in the way comes first.
+#[test]
+fn the_page_of_a_drain_that_lacks_room_says_so_first() {
+    let Some(mut browser) = Browser::start() else { return skip("chromium") };
+    let first = "document.querySelector('main h2').innerText";
+    let obstacles =
+        "[...document.querySelectorAll('#obstacles ~ .findings > li code')].map(e => e.innerText)";
+    let lead = "document.querySelector('.lead').innerText";
+    let read = read(&mut browser, "drain-plan-short", &[first, obstacles, lead]);
+    assert_eq!(read[0], "Obstacles");
+    let repo = migration::repo(&migration::settings());
+    repo.write("now.json", &made::short_of_room().to_string());
+    let told = repo
+        .overlay(&[&["drain-plan", "--from", "now.json", "-o", "json"], &made::WAVES[..]].concat());
+    let told = told.json()["result"]["obstacles"].as_array().unwrap().clone();
+    let ids: Vec<&Value> = told.iter().map(|obstacle| &obstacle["id"]).collect();
+    assert_eq!(read[1], json!(ids));
+    assert!(read[2].as_str().unwrap().contains(" in 2 waves "), "{}", read[2]);
+}
+
+/// Of a cluster that runs, each node as it is.
+#[test]
+fn the_page_of_a_sizing_draws_the_nodes_that_run() {
+    let Some(mut browser) = Browser::start() else { return skip("chromium") };
+    let nodes = "[...document.querySelectorAll('#live ~ ol.nodes > li')].map(node => [\
+                 node.querySelector('h4').firstChild.textContent.trim(), node.querySelector('.measure .number').innerText])";
+    let read =
+        read(&mut browser, "capacity-live", &[nodes, "document.querySelector('.lead').innerText"]);
+    let drawn = read[0].as_array().unwrap();
+    assert_eq!(drawn.len(), 9);
+    for node in drawn {
+        assert_eq!(node[1], json!(node_of_dump(node[0].as_str().unwrap()).0), "{node}");
+    }
+    assert_eq!(read[1], "9 nodes that run, and any one of them can be lost.");
+}
+
 #[test]
 fn a_command_without_a_page_says_so() {
     let repo = made::lattice();
@@ -138,4 +249,8 @@ fn a_command_without_a_page_says_so() {
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
         assert!(ran.stderr.contains("has no such form of its result"), "{ran:?}");
     }
+    let migration = migration::repo(&migration::settings());
+    let args = ["drain-plan", "--from", "now.json", "--progress", "-o", "html"];
+    let ran = migration.overlay(&args);
+    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
 }

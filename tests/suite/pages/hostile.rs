@@ -1,6 +1,7 @@
 //! Whatever names, authors and messages a repository has: on a page they are text.
 
 use super::{LOOKS, deeds, made::commit_as, write_page};
+use crate::stories::moving_to_larger_nodes::{SELECTOR, dump};
 use crate::support::browser::Browser;
 use crate::support::repo::TestRepo;
 use crate::support::skip;
@@ -58,6 +59,37 @@ fn repository() -> TestRepo {
     repo
 }
 
+/// Rules of a drain for each hostile reason.
+fn hostile_rules() -> String {
+    let rules = HOSTILE.iter().map(|reason| {
+        let order = "before: kernel-seal/openbao-transit, after: kernel-secrets/openbao";
+        format!("  - {{{order}, reason: {}}}\n", quoted(reason))
+    });
+    let rules: String = rules.collect();
+    format!("drain:\n  selector: {SELECTOR}\n  order:\n{rules}")
+}
+
+/// A cluster whose owners, labels and numbers of budgets are hostile; names of objects are refused (`drain::changed`).
+fn hostile_dump() -> serde_json::Value {
+    let mut dump = dump();
+    for item in dump["items"].as_array_mut().unwrap() {
+        let name = item["metadata"]["name"].as_str().unwrap().to_owned();
+        match item["kind"].as_str().unwrap() {
+            "Pod" if name == "garage-0" => {
+                item["metadata"]["ownerReferences"][0]["name"] = HOSTILE[1].into();
+            }
+            "Pod" if name == "kernel-postgres-1" => {
+                item["metadata"]["labels"]["cnpg.io/cluster"] = HOSTILE[0].into();
+            }
+            "PodDisruptionBudget" if name == "coredns" => {
+                item["spec"]["minAvailable"] = HOSTILE[4].into();
+            }
+            _ => {}
+        }
+    }
+    dump
+}
+
 #[test]
 fn hostile_names_execute_nothing() {
     let Some(mut browser) = Browser::start() else { return skip("chromium") };
@@ -65,7 +97,11 @@ fn hostile_names_execute_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let node = format!("memory=4Gi,cpu=4,name={}", HOSTILE[1]);
     let quota = format!("{}=10,used=6", HOSTILE[3].replace('=', "-"));
-    let commands: [(&str, Vec<&str>); 3] = [
+    repo.write(".overlay.yaml", &hostile_rules());
+    repo.write("now.json", &hostile_dump().to_string());
+    let drain = ["drain-plan", "--from", "now.json", "--overlay", HOSTILE[2]];
+    let commands: [(&str, Vec<&str>); 4] = [
+        ("drain-plan", drain.to_vec()),
         ("check", vec!["check", "overlays/*"]),
         ("capacity", vec!["capacity", "overlays/*", "--node", &node, "--quota", &quota]),
         ("history", vec!["history", "overlays/*"]),

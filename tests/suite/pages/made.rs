@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use serde_json::{Value, json};
+
+use crate::stories::moving_to_larger_nodes::{self as migration, dump};
 use crate::support::repo::{Ran, TestRepo};
 
 const FIXTURE: &str = "fixtures/overlays/lattice";
@@ -30,6 +33,10 @@ pub(super) fn pages() -> Vec<(&'static str, String)> {
         "--quota",
         "ports=40",
     ];
+    let migration = migration::repo(&migration::settings());
+    let short = migration::repo(&migration::settings());
+    short.write("now.json", &short_of_room().to_string());
+    let from = ["--from", "now.json"];
     let run = |repo: &TestRepo, words: &[&[&str]]| {
         repo.overlay(&[&words.concat()[..], &["-o", "html"]].concat())
     };
@@ -41,9 +48,37 @@ pub(super) fn pages() -> Vec<(&'static str, String)> {
             "capacity-many",
             page(run(&many, &[&["capacity", "many", "--node", "memory=8Gi,cpu=4"]]), 0),
         ),
+        ("capacity-live", page(run(&migration, &[&["capacity"], &from]), 0)),
+        ("capacity-live-short", page(run(&short, &[&["capacity"], &from, &kinds[..2]]), 0)),
+        ("drain-plan", page(run(&migration, &[&["drain-plan"], &from]), 0)),
+        ("drain-plan-short", page(run(&short, &[&["drain-plan"], &from, &WAVES]), 7)),
         ("history", page(run(&lattice, &[&["history"], &both]), 0)),
         ("history-one", page(run(&lattice, &[&["history", "overlays/prod", "-n", "2"]]), 0)),
     ]
+}
+
+/// New nodes of the small kind that a quota lets come only when old ones go.
+pub(super) const WAVES: [&str; 6] =
+    ["--new", "4", "--node", "memory=4GiB,cpu=2", "--quota", "ports=9,used=9"];
+
+/// The cluster of the migration with one new node that is nearly full, and a tenant whose pods ask for more than a small node
+/// has left.
+pub(super) fn short_of_room() -> Value {
+    let mut dump = dump();
+    let items = dump["items"].as_array_mut().unwrap();
+    let is_gone = |name: &Value| {
+        let gone = ["gentian-large-6t4wq", "gentian-large-m8x5c"];
+        name.as_str().is_some_and(|name| gone.contains(&name))
+    };
+    items.retain(|item| !is_gone(&item["metadata"]["name"]) && !is_gone(&item["spec"]["nodeName"]));
+    let pods = items.iter_mut().filter(|item| item["kind"] == "Pod");
+    for pod in pods.filter(|pod| pod["metadata"]["ownerReferences"][0]["kind"] != "DaemonSet") {
+        if pod["metadata"]["namespace"] == "tenant-bureau" {
+            let request = json!({"requests": {"cpu": "100m", "memory": "2Gi"}});
+            pod["spec"]["containers"][0]["resources"] = request;
+        }
+    }
+    dump
 }
 
 /// The days on which [`lattice`] moved: what a person would write down of it.

@@ -4,6 +4,7 @@ mod budgets_at_one_replica;
 mod databases_and_volumes_before_a_migration;
 mod grace_that_equals_the_drain;
 mod larger_nodes;
+pub(crate) mod moving_to_larger_nodes;
 mod the_roll_that_was_an_outage;
 
 use serde_json::Value as Json;

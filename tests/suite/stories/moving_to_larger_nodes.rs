@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::kubectl::{Command, parse};
-use super::world::World;
+use crate::drain::kubectl::{Command, parse};
+use crate::drain::world::{self, World};
 use crate::support::repo::{Ran, TestRepo};
 
-pub(super) const DUMP: &str = "fixtures/drain/node-flavour.json";
-pub(super) const SELECTOR: &str = "node.kubernetes.io/instance-type=a2-ram4-disk50-perf1";
+pub(crate) const DUMP: &str = "fixtures/drain/node-flavour.json";
+pub(crate) const SELECTOR: &str = "node.kubernetes.io/instance-type=a2-ram4-disk50-perf1";
 
 const ORDER: &str = "  order:
   - {before: kernel-seal/openbao-transit, after: kernel-secrets/openbao, reason: the primary unseals through transit}
@@ -21,17 +21,22 @@ const PAIRS: &str = "  pairs:
   - {name: authenticated, namespace: kernel-edge, selector: gateway.envoyproxy.io/owning-gateway-name=authenticated}
 ";
 
-pub(super) fn dump() -> Value {
+pub(crate) fn dump() -> Value {
     serde_json::from_str(&std::fs::read_to_string(DUMP).unwrap()).unwrap()
 }
 
-fn settings(order: &str, pairs: &str, off: &[&str]) -> String {
+/// All rules of the migration.
+pub(crate) fn settings() -> String {
+    settings_with(ORDER, PAIRS, &[])
+}
+
+fn settings_with(order: &str, pairs: &str, off: &[&str]) -> String {
     let rules: String = off.iter().map(|rule| format!("    {rule}: off\n")).collect();
     let rules = if off.is_empty() { String::new() } else { format!("  rules:\n{rules}") };
     format!("drain:\n  selector: {SELECTOR}\n{order}{pairs}{rules}")
 }
 
-pub(super) fn repo(settings: &str) -> TestRepo {
+pub(crate) fn repo(settings: &str) -> TestRepo {
     let dump = std::fs::read_to_string(DUMP).unwrap();
     TestRepo::with_files(&[(".overlay.yaml", settings), ("now.json", &dump)])
 }
@@ -117,9 +122,8 @@ impl Judged {
                     && item["metadata"]["ownerReferences"][0]["kind"] != "DaemonSet"
             });
             let containers = pods.flat_map(|pod| pod["spec"]["containers"].as_array().unwrap());
-            let memory = |c: &Value| {
-                c["resources"]["requests"]["memory"].as_str().map(super::world::quantity)
-            };
+            let memory =
+                |c: &Value| c["resources"]["requests"]["memory"].as_str().map(world::quantity);
             containers.filter_map(memory).sum()
         };
         let least = self.old.iter().min_by(|a, b| load(a).total_cmp(&load(b))).unwrap();
@@ -207,7 +211,7 @@ impl Judged {
 
 #[test]
 fn the_plan_obeys_every_rule_of_the_migration() {
-    let ran = run(&settings(ORDER, PAIRS, &[]), &[]);
+    let ran = run(&settings(), &[]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let result = &ran.json()["result"];
     let judged = judge(result);
@@ -228,11 +232,11 @@ fn the_plan_obeys_every_rule_of_the_migration() {
 #[test]
 fn without_a_rule_the_plan_breaks_it() {
     let without = [
-        settings(ORDER, PAIRS, &["least-loaded-first"]),
-        settings(ORDER, "", &["pairs-apart"]),
-        settings("", PAIRS, &[]),
-        settings(ORDER, PAIRS, &["databases-last"]),
-        settings(ORDER, PAIRS, &["volumes-together"]),
+        settings_with(ORDER, PAIRS, &["least-loaded-first"]),
+        settings_with(ORDER, "", &["pairs-apart"]),
+        settings_with("", PAIRS, &[]),
+        settings_with(ORDER, PAIRS, &["databases-last"]),
+        settings_with(ORDER, PAIRS, &["volumes-together"]),
     ];
     for (number, settings) in without.iter().enumerate() {
         let ran = run(settings, &[]);
@@ -244,7 +248,7 @@ fn without_a_rule_the_plan_breaks_it() {
 /// The budget of the wiki never lets its one pod go: the plan names the command that makes two of it, and takes one back.
 #[test]
 fn a_budget_that_blocks_has_its_command() {
-    let ran = run(&settings(ORDER, PAIRS, &[]), &["--overlay", "overlays/bureau"]);
+    let ran = run(&settings(), &["--overlay", "overlays/bureau"]);
     let judged = judge(&ran.json()["result"]);
     let find = |wanted: &str| judged.commands.iter().position(|line| line == wanted);
     let up = find("overlay set replicas overlays/bureau Deployment/wiki=2 --pr").unwrap();
@@ -255,7 +259,7 @@ fn a_budget_that_blocks_has_its_command() {
 /// With a second instance for the while, nobody deletes a database by hand.
 #[test]
 fn databases_move_by_a_second_instance_where_that_is_wanted() {
-    let ran = run(&settings(ORDER, PAIRS, &[]), &["--databases", "replica"]);
+    let ran = run(&settings(), &["--databases", "replica"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let judged = judge(&ran.json()["result"]);
     assert_eq!(judged.world.faults, [""; 0], "{:#?}", judged.commands);
@@ -278,7 +282,7 @@ fn rules_that_contradict_each_other_are_named() {
   - {before: kernel-secrets/openbao, after: kernel-identity/keycloak}
   - {before: kernel-identity/keycloak, after: kernel-seal/openbao-transit}
 ";
-    let ran = run(&settings(round, PAIRS, &[]), &[]);
+    let ran = run(&settings_with(round, PAIRS, &[]), &[]);
     assert_eq!((ran.status, ran.code().as_str()), (3, "drain-rules-contradict"), "{ran:?}");
     let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
     for rule in ["openbao-transit before", "openbao before", "keycloak before"] {
@@ -289,7 +293,7 @@ fn rules_that_contradict_each_other_are_named() {
   - {before: kernel-seal/openbao-transit, after: kernel-secrets/openbao}
   - {before: kernel-gitops/argocd-repo-server, after: kernel-mail/postfix}
 ";
-    let ran = run(&settings(crossed, PAIRS, &[]), &[]);
+    let ran = run(&settings_with(crossed, PAIRS, &[]), &[]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let judged = judge(&ran.json()["result"]);
     assert_eq!(judged.world.faults, [""; 0], "{:#?}", judged.commands);
@@ -299,7 +303,7 @@ fn rules_that_contradict_each_other_are_named() {
 
 #[test]
 fn what_cannot_be_planned_is_refused_with_a_reason() {
-    let rules = settings(ORDER, PAIRS, &[]);
+    let rules = settings();
     for (settings, args, status, code) in [
         (rules.as_str(), &["--nodes", "gentian-workers-4k7px"][..], 4, "no-such-node"),
         (rules.as_str(), &["--selector", "a=b"], 4, "no-such-node"),
