@@ -18,6 +18,8 @@ use crate::report::Text;
 
 /// By this variable the shell's script says that it asks.
 const VARIABLE: &str = "OVERLAY_COMPLETE";
+/// The script of zsh: clap's adds a space after `NAME=`, and answers nothing to the first Tab where it is found by `fpath`.
+const ZSH: &str = include_str!("../../templates/completions.zsh");
 /// The most candidates that one question is answered with.
 const MOST_CANDIDATES: usize = 500;
 
@@ -42,6 +44,17 @@ enum Shell {
 impl CompletionsArgs {
     /// The script.
     pub(crate) fn run(&self) -> Result<Report, Error> {
+        let script = match self.shell {
+            Shell::Zsh => ZSH.as_bytes().to_vec(),
+            _ => self.generated()?,
+        };
+        let result = serde_json::json!({ "script": String::from_utf8_lossy(&script) });
+        let report = Report::unchanged("completions", result, Text::default());
+        Ok(Report { data: Some(script), ..report })
+    }
+
+    /// The script that clap has for the shell.
+    fn generated(&self) -> Result<Vec<u8>, Error> {
         let name = self.shell.to_possible_value();
         let name = name.as_ref().map_or("", |value| value.get_name());
         let mut script = Vec::new();
@@ -50,11 +63,7 @@ impl CompletionsArgs {
             completer.write_registration(VARIABLE, "overlay", "overlay", "overlay", &mut script)
         });
         match written {
-            Some(Ok(())) => {
-                let result = serde_json::json!({ "script": String::from_utf8_lossy(&script) });
-                let report = Report::unchanged("completions", result, Text::default());
-                Ok(Report { data: Some(script), ..report })
-            }
+            Some(Ok(())) => Ok(script),
             _ => Err(Error::new(codes::INTERNAL, format!("no completions for {name}"))),
         }
     }
@@ -63,7 +72,9 @@ impl CompletionsArgs {
 /// Answers the shell's script where it is the one that asks; `None` for any other command line.
 pub(super) fn answer(args: &[OsString], environment: &Environment) -> Option<Exit> {
     environment.variable(VARIABLE)?;
-    let complete = CompleteEnv::with_factory(command).var(VARIABLE).bin("overlay");
+    let wants_options = typed_word(args, environment).is_some_and(|word| word.starts_with("-"));
+    let complete =
+        CompleteEnv::with_factory(|| command(wants_options)).var(VARIABLE).bin("overlay");
     let cwd = std::env::current_dir().ok();
     match complete.try_complete(args.iter().cloned(), cwd.as_deref()) {
         Ok(true) => Some(Exit::Done),
@@ -75,13 +86,31 @@ pub(super) fn answer(args: &[OsString], environment: &Environment) -> Option<Exi
     }
 }
 
-/// The command line with a completer at each argument whose placeholder tells what it takes.
-fn command() -> clap::Command {
-    with_completers(Cli::command())
+/// The word that is being completed: the shell tells its number, or it is the last.
+fn typed_word(args: &[OsString], environment: &Environment) -> Option<String> {
+    let mut words = args.iter().skip_while(|word| *word != "--").skip(1);
+    let number = environment.variable("_CLAP_COMPLETE_INDEX");
+    let word = match number.and_then(|number| number.to_str()?.parse().ok()) {
+        Some(number) => words.nth(number),
+        None => words.last(),
+    };
+    word.map(|word| word.to_string_lossy().into_owned())
+}
+
+/// The command line with a completer at each argument whose placeholder tells what it takes. Options are offered where they are
+/// wanted, and where there is nothing else.
+fn command(wants_options: bool) -> clap::Command {
+    let command = with_completers(Cli::command());
+    if wants_options { command } else { with_options_hidden(command) }
 }
 
 fn with_completers(command: clap::Command) -> clap::Command {
     command.mut_args(with_completer).mut_subcommands(with_completers)
+}
+
+fn with_options_hidden(command: clap::Command) -> clap::Command {
+    let hide = |arg: Arg| if arg.is_positional() { arg } else { arg.hide(true) };
+    command.mut_args(hide).mut_subcommands(with_options_hidden)
 }
 
 fn with_completer(arg: Arg) -> Arg {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a release has, by the names of `uname -m` and `uname -s` on each platform.
@@ -67,6 +67,72 @@ fn workflow_manual_and_manifest_name_the_same_archives() {
     // `action/install` asks for the archive of the machine that it runs on.
     let install = fs::read_to_string("action/install").unwrap();
     assert!(install.contains(r#"name="overlay-$OVERLAY_VERSION-$(uname -m)-$(uname -s | tr '[:upper:]' '[:lower:]').tar.gz""#));
+}
+
+/// An archive has the completions of each shell and every page that a page of the manual refers to.
+#[test]
+fn an_archive_has_completions_and_the_whole_manual() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut script = Command::new("packaging/reference");
+    script.arg(env!("CARGO_BIN_EXE_overlay")).arg(folder.path());
+    assert!(script.status().unwrap().success());
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = folder.path().join(format!("completions/overlay.{shell}"));
+        assert!(fs::read_to_string(script).unwrap().contains("OVERLAY_COMPLETE"), "{shell}");
+    }
+    let pages: Vec<PathBuf> =
+        fs::read_dir(folder.path().join("man")).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut referred: BTreeSet<String> = BTreeSet::new();
+    for page in &pages {
+        let text = fs::read_to_string(page).unwrap();
+        let title = page.file_stem().unwrap().to_str().unwrap();
+        assert!(text.contains(&format!(".TH {title} 1")), "{title}");
+        let named = text.lines().filter_map(|line| line.strip_suffix("(1)"));
+        referred.extend(named.map(|name| name.replace("\\-", "-")));
+    }
+    // `help` prints what other pages have.
+    referred.retain(|name| !name.ends_with("-help") && !name.contains("-help-"));
+    assert!(referred.len() > 30, "{referred:?}");
+    for name in referred {
+        assert!(folder.path().join(format!("man/{name}.1")).exists(), "{name} has no page");
+    }
+}
+
+/// What the program is built from is in the package: every file that sources include.
+#[test]
+fn the_package_has_every_file_that_sources_include() {
+    let output = Command::new(env!("CARGO"))
+        .args(["package", "--list", "--allow-dirty", "--offline"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let listed = String::from_utf8(output.stdout).unwrap();
+    let listed: BTreeSet<&str> = listed.lines().collect();
+    for needed in ["Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "build.rs"] {
+        assert!(listed.contains(needed), "{needed}");
+    }
+    let mut included = 0;
+    for source in sources(Path::new("src")) {
+        let text = fs::read_to_string(&source).unwrap();
+        for part in text.split("include_str!(\"").skip(1) {
+            let file = source.parent().unwrap().join(part.split('"').next().unwrap());
+            let file = fs::canonicalize(&file).unwrap();
+            let file = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap();
+            assert!(listed.contains(file.to_str().unwrap()), "{}", file.display());
+            included += 1;
+        }
+    }
+    assert!(included > 10, "{included}");
+    let heavy = ["fixtures/build/", "tools/", ".ci/", "target/"];
+    assert!(!listed.iter().any(|file| heavy.iter().any(|folder| file.starts_with(folder))));
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect()
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! of one page in the same copy. `OVERLAY_BLESS=1` writes what was printed into the page, to be read before it is
 //! committed.
 
+mod commands;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +82,9 @@ fn examples_print_what_the_pages_say() {
         if std::env::var("OVERLAY_BLESS").is_ok() {
             fs::write(&path, now).unwrap();
         } else {
-            assert_eq!(page, now, "{}: run this test with OVERLAY_BLESS=1", path.display());
+            let differs = page.lines().zip(now.lines()).find(|(page, now)| page != now);
+            let path = path.display();
+            assert!(page == now, "{path}: {differs:?}\nrun this test with OVERLAY_BLESS=1");
         }
     }
     assert!(commands >= 3, "only {commands} commands found");
