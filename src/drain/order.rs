@@ -132,7 +132,7 @@ impl Arrangement<'_> {
             let nodes: BTreeSet<usize> =
                 cycle.iter().flat_map(|at| [links[*at].before, links[*at].after]).collect();
             let nodes: BTreeSet<usize> = nodes.iter().map(|unit| units[*unit].node).collect();
-            picked.extend(self.named_by_rules(&nodes));
+            picked.extend(self.to_take_apart(&nodes));
             units = self.units(&picked);
             links = self.links(&units);
         }
@@ -173,11 +173,12 @@ impl Arrangement<'_> {
         picked
     }
 
-    /// Workloads of these nodes that rules speak of.
-    fn named_by_rules(&self, nodes: &BTreeSet<usize>) -> BTreeSet<(usize, WorkloadId)> {
-        let is_named = |id: &WorkloadId| {
+    /// Workloads of these nodes that rules speak of, and databases whose primary goes last.
+    fn to_take_apart(&self, nodes: &BTreeSet<usize>) -> BTreeSet<(usize, WorkloadId)> {
+        let is_in_rule = |id: &WorkloadId| {
             self.rules.order.iter().any(|rule| rule.before.is(id) || rule.after.is(id))
         };
+        let is_named = |id: &WorkloadId| id.kind == "Cluster" || is_in_rule(id);
         let pods = self.state.pods.iter().filter(|pod| pod.moves());
         let here = pods.filter_map(|pod| Some((pod.node?, pod.workload()?)));
         let named = here.filter(|(node, id)| nodes.contains(node) && is_named(id));

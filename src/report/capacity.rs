@@ -164,7 +164,12 @@ impl Offer {
         text.styled_line(Style::Heading, &kind.name);
         let steps =
             [("seen", kind.seen), ("allocatable", kind.allocatable()), ("usable", self.usable)];
+        let bought = kind.purchased.map(|bytes| {
+            let gib = crate::capacity::amounts::mebibytes(bytes) / 1024.0;
+            format!("bought {gib:.2} GiB")
+        });
         let steps = steps.map(|(name, amounts)| format!("{name} {}", shown(amounts)));
+        let steps: Vec<String> = bought.into_iter().chain(steps).collect();
         text.line(format!(
             "  each: {} ({} of what is seen)",
             steps.join(", "),

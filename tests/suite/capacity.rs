@@ -107,6 +107,32 @@ fn measured_nodes_are_reproduced() {
     assert_eq!(result["nodes"][0]["count"]["because"], "floor");
 }
 
+/// Bought 16 GiB, of which the kubelet sees 15.62: people are told both.
+#[test]
+fn what_is_bought_is_told_beside_what_is_seen() {
+    let all = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
+    let node = "memory=15.62GiB,cpu=4,purchased=16GiB,name=large";
+    let ran = repo(all).overlay(&["capacity", "o", "--node", node]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let line = "  each: bought 16.00 GiB, seen 4000m cpu and 15.62 GiB, allocatable ";
+    assert!(ran.stdout.contains(line), "{ran:?}");
+    let per_node = &result(&repo(all), &["--node", node])["nodes"][0]["perNode"];
+    assert_eq!(per_node["purchasedMiB"], 16384.0);
+}
+
+/// Ten cores granted and six used leave one node of four cores; twelve ports leave twelve of them.
+#[test]
+fn quotas_tell_how_many_nodes_still_come() {
+    let all = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
+    let quotas = ["--quota", "cores=10,used=6", "--quota", "ports=12"];
+    let args = [&["--node", "memory=8GiB,cpu=4"][..], &quotas].concat();
+    let told = &result(&repo(all), &args)["nodes"][0]["quotas"];
+    let expected = json!([{"name": "cores", "moreNodes": 1}, {"name": "ports", "moreNodes": 12}]);
+    assert_eq!(*told, expected);
+    let ran = repo(all).overlay(&[&["capacity", "o"][..], &args].concat());
+    assert!(ran.stdout.contains("quota cores: 1 more of these fit"), "{ran:?}");
+}
+
 /// 1600 MiB − 400 (a quarter) − 100 − 128 of the daemon leave 972 MiB; the database asks for 1024.
 #[test]
 fn a_pod_that_fits_nowhere_is_named() {

@@ -167,9 +167,9 @@ fn the_page_of_a_drain_draws_the_nodes_and_tells_every_step() {
                  Math.round(pod.getBoundingClientRect().width / pod.parentElement.clientWidth * 100)).sort((a, b) => a - b)])";
     let commands = "[...document.querySelectorAll('#steps ~ .findings > li')].map(step => \
                     [...step.querySelectorAll('.command')].map(e => e.textContent))";
-    let colours = "(() => { const found = {}; for (const node of document.querySelectorAll('.nodes > li')) \
-                   for (const pod of node.querySelector('.bar').children) if (!pod.classList.contains('kept')) \
-                   (found[pod.firstChild.textContent] ??= new Set()).add(pod.classList[0]); \
+    let colours = "(() => { const found = {}; for (const pods of document.querySelectorAll('.nodes .sums > div')) \
+                   if (pods.querySelector('.swatch:not(.kept)')) \
+                   (found[pods.querySelector('dt').innerText] ??= new Set()).add(pods.querySelector('.swatch').classList[1]); \
                    return Object.values(found).map(classes => classes.size) })()";
     let counts = "[...document.querySelectorAll('.tiles dd')].map(e => Number(e.innerText))";
     let expressions = [nodes, commands, colours, counts, &rows("budgets")];
@@ -186,7 +186,8 @@ fn the_page_of_a_drain_draws_the_nodes_and_tells_every_step() {
     let of_steps: Vec<&Value> = steps.iter().map(|step| &step["commands"]).collect();
     assert_eq!(read[1], json!(of_steps));
     // One colour for a workload, before and after.
-    assert!(read[2].as_array().unwrap().iter().all(|count| *count == json!(1)), "{}", read[2]);
+    let colours = read[2].as_array().unwrap();
+    assert!(colours.len() > 20 && colours.iter().all(|count| *count == json!(1)), "{colours:?}");
     assert_eq!(read[3][0], 6);
     assert_eq!(read[3][4], 0);
     let budgets = read[4].as_array().unwrap();
