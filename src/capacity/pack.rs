@@ -179,7 +179,7 @@ pub fn most_on_one(group: &Group, nodes: usize) -> u64 {
 }
 
 /// Whether every spread holds over all nodes.
-fn spreads_hold(groups: &[Group], nodes: &[Filled]) -> bool {
+pub(super) fn spreads_hold(groups: &[Group], nodes: &[Filled]) -> bool {
     groups.iter().enumerate().all(|(number, group)| {
         let Some(skew) = group.max_skew.filter(|_| group.count > 0) else { return true };
         let counts = || nodes.iter().map(|node| node.counts[number]);

@@ -3,7 +3,7 @@
 //! Pods that run stay where they are: only those of the lost node look for a place, and only the surge pods of the workload
 //! that rolls come beside the others.
 
-use super::pack::{Filled, Group, Room, TooBig, by_size, most_on_one, pack};
+use super::pack::{Filled, Group, Room, TooBig, by_size, most_on_one, pack, spreads_hold};
 
 /// A workload's group and the pods that come beside it during a roll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,9 @@ pub struct Sized {
     pub because: Because,
     /// An arrangement that meets every demand.
     pub arrangement: Vec<Filled>,
+    /// Whether the pods lie evenly in it, as a scheduler lays them by itself; else they lie tightly, and what is spare is
+    /// kept free.
+    pub is_spread: bool,
 }
 
 /// What fails on some number of nodes.
@@ -71,16 +74,18 @@ pub fn size(groups: &[Group], room: Room, demands: &Demands) -> Result<Sized, To
     let mut because = if packed >= demands.floor { Because::Packing } else { Because::Floor };
     let mut count = packed.max(demands.floor);
     loop {
-        let mut tried = vec![spread_out(groups, room, count)];
-        if count == packed {
-            tried.push(Some(packing.nodes.clone()));
-        }
+        let tried = [
+            (true, spread_out(groups, room, count)),
+            (false, with_spares(groups, room, &packing.nodes, count)),
+        ];
         let mut failure = Failure::Arrangement;
-        for arrangement in tried.into_iter().flatten() {
+        for (is_spread, arrangement) in tried {
+            let Some(arrangement) = arrangement else { continue };
             match check(groups, &arrangement, demands) {
                 Ok(()) => {
                     let is_proven = packing.is_proven;
-                    return Ok(Sized { packed, is_proven, nodes: count, because, arrangement });
+                    let nodes = count;
+                    return Ok(Sized { packed, is_proven, nodes, because, arrangement, is_spread });
                 }
                 Err(found) => failure = found,
             }
@@ -101,6 +106,18 @@ fn spread_out(groups: &[Group], room: Room, count: usize) -> Option<Vec<Filled>>
         place_widest(groups, &mut nodes, number)?;
     }
     Some(nodes)
+}
+
+/// The tightest packing with empty nodes beside it: what a lost node held goes to one of them.
+fn with_spares(
+    groups: &[Group],
+    room: Room,
+    packed: &[Filled],
+    count: usize,
+) -> Option<Vec<Filled>> {
+    let mut nodes = packed.to_vec();
+    nodes.resize(count.max(packed.len()), Filled::empty(room, groups.len()));
+    spreads_hold(groups, &nodes).then_some(nodes)
 }
 
 /// Puts one pod where fewest of its group are and, among those, most is free.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::amounts::{Amounts, MIB};
 use super::pack::{Group, Room, TooBig, pack};
-use super::resilience::{Because, Demands, Surge, size};
+use super::resilience::{Because, Demands, Surge, size, survives};
 
 fn ask(millicores: u64, mebibytes: u64) -> Amounts {
     Amounts { millicores, bytes: mebibytes * MIB }
@@ -200,6 +200,28 @@ fn the_loss_of_a_node_needs_room_on_the_others() {
     assert_eq!((plain.nodes, plain.because), (2, Because::Packing));
     let safe = size(&groups, room(1000, 1000, 110), &demands(true)).unwrap();
     assert_eq!((safe.nodes, safe.because), (3, Because::Loss));
+}
+
+/// What any node held goes to an empty one: a packing and one node more always do, whatever the sizes of pods.
+#[test]
+fn one_spare_node_survives_the_loss_of_any() {
+    let mut random = Random(23);
+    let demands = Demands { floor: 1, survives_loss: true, surges: Vec::new() };
+    for case in 0..200 {
+        let groups: Vec<Group> = (0..1 + random.below(8))
+            .map(|_| group(1 + random.below(4), 10 + random.below(900), 10 + random.below(980)))
+            .collect();
+        let room = room(1000, 1000, 30);
+        let sized = size(&groups, room, &demands).unwrap();
+        assert!(sized.nodes <= sized.packed + 1, "case {case}: {sized:?} {groups:?}");
+        for lost in 0..sized.nodes {
+            assert!(survives(&groups, &sized.arrangement, lost), "case {case}: {lost}");
+        }
+    }
+    // Pods of four fifths of a node: spread evenly, none has room for one more.
+    let large = [group(4, 100, 800), group(8, 100, 300)];
+    let sized = size(&large, room(1000, 1000, 30), &demands).unwrap();
+    assert_eq!((sized.packed, sized.nodes, sized.is_spread), (7, 8, false));
 }
 
 #[test]

@@ -139,6 +139,7 @@ impl Offer {
             "because": word(sized.because),
             "forPods": sized.packed,
             "proven": sized.is_proven,
+            "spread": sized.is_spread,
         });
         let count = sized.nodes as u64;
         node["sum"] = json!({
@@ -263,7 +264,7 @@ fn reason(sized: &Sized) -> String {
     let proven =
         if sized.is_proven { "" } else { " (the search ended before fewer were ruled out)" };
     let held = format!("the pods alone need {packed}{proven}");
-    match sized.because {
+    let why = match sized.because {
         Because::Packing => {
             format!("{held}, and with these one can be lost and every workload can roll")
         }
@@ -272,7 +273,14 @@ fn reason(sized: &Sized) -> String {
         Because::Roll => {
             format!("{held}; with fewer, the surge pods of a roll would find no place")
         }
-    }
+    };
+    let lie = match sized.is_spread {
+        true => "",
+        false => {
+            "; the pods have to lie tightly for that, with what is spare kept free: where they lie evenly it takes more"
+        }
+    };
+    why + lie
 }
 
 fn pod_set(set: &PodSet) -> Json {

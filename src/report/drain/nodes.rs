@@ -33,7 +33,8 @@ impl Palette {
     ) -> Node {
         let mut alike: BTreeMap<(bool, String, Amounts), Pods> = BTreeMap::new();
         for pod in held {
-            let key = (pod.moves, name(pod), pod.request);
+            let own = if pod.moves { name(pod) } else { pod.name.clone() };
+            let key = (pod.moves, own, pod.request);
             alike.entry(key).or_insert_with(|| self.pods(pod)).count += 1;
         }
         let pods: Vec<Pods> = alike.into_values().collect();
@@ -49,6 +50,7 @@ impl Palette {
         };
         let own = || pod.name.rsplit('/').next().unwrap_or_default().to_owned();
         let short = pod.workload.as_ref().map_or_else(own, |id| id.name.clone());
+        let name = if pod.moves { name } else { "what stays".to_owned() };
         Pods { name, short, colour, request: pod.request, count: 0 }
     }
 }

@@ -83,15 +83,16 @@ pub(super) fn to_page(plan: &Plan, rules: &Rules) -> Result<Vec<u8>, Error> {
 
 fn view<'a>(plan: &'a Plan, rules: &Rules) -> View<'a> {
     let palette = Palette::of(plan.old.iter().chain(&plan.new).flat_map(|node| &node.pods));
-    let side = |title, nodes: &[PlannedNode]| Side {
-        title,
-        nodes: nodes.iter().map(|node| node_view(node, &palette)).collect(),
-    };
+    let old = plan.old.iter().map(|node| node_view(node, &palette, "to move"));
+    let new = plan.new.iter().map(|node| node_view(node, &palette, "that a drain would move"));
     View {
         tiles: tiles(plan),
         obstacles: plan.obstacles.iter().map(obstacle_json).collect(),
         steps: plan.steps.iter().map(step).collect(),
-        sides: [side("To empty, as they are", &plan.old), side("To fill, at the end", &plan.new)],
+        sides: [
+            Side { title: "To empty, as they are", nodes: old.collect() },
+            Side { title: "To fill, at the end", nodes: new.collect() },
+        ],
         stays: STAYS,
         budgets: plan.guards.iter().map(budget).collect(),
         downtimes: plan.downtimes.iter().map(downtime).collect(),
@@ -117,6 +118,8 @@ fn tiles(plan: &Plan) -> Vec<Tile> {
 }
 
 fn step(step: &Step) -> StepView<'_> {
+    let moves = matches!(step.kind, StepKind::Drain | StepKind::Delete | StepKind::Database);
+    let pods = if moves { &*step.pods } else { &[] };
     StepView {
         kind: step.kind.word(),
         class: match step.kind {
@@ -127,20 +130,19 @@ fn step(step: &Step) -> StepView<'_> {
         node: step.node.as_deref(),
         text: &step.text,
         commands: &step.commands,
-        pods: &step.pods,
-        count: counted(step.pods.len(), "pod"),
+        pods,
+        count: counted(pods.len(), "pod"),
     }
 }
 
-fn node_view(node: &PlannedNode, palette: &Palette) -> Node {
+fn node_view(node: &PlannedNode, palette: &Palette, moving: &str) -> Node {
     let mut remarks = Vec::new();
     if node.is_to_come {
         remarks.push("Still to come.".to_owned());
     }
     if node.moving != Amounts::default() {
-        let moving = counted(node.moving_pods, "pod");
-        let verb = if node.moving_pods == 1 { "moves" } else { "move" };
-        remarks.push(format!("{moving} {verb}: {} GiB.", gibibytes(node.moving.bytes)));
+        let pods = counted(node.moving_pods, "pod");
+        remarks.push(format!("{pods} {moving}: {} GiB.", gibibytes(node.moving.bytes)));
     }
     palette.node(node.name.clone(), node.allocatable, &node.pods, remarks)
 }

@@ -59,11 +59,6 @@ impl Node {
         remarks: Vec<String>,
     ) -> Self {
         let count: u64 = here.iter().map(|pods| pods.count).sum();
-        let content = |pods: &Pods| Content {
-            name: pods.name.clone(),
-            class: pods.colour.clone(),
-            count: format!("× {}", pods.count),
-        };
         Self {
             pods: counted(usize::try_from(count).unwrap_or(usize::MAX), "pod"),
             bars: vec![
@@ -84,11 +79,30 @@ impl Node {
                     |part| format!("{} cores", cores(part)),
                 ),
             ],
-            contents: here.iter().map(content).collect(),
+            contents: contents(here),
             title,
             remarks,
         }
     }
+}
+
+/// What is on a node, each name once.
+fn contents(here: &[Pods]) -> Vec<Content> {
+    let mut named: Vec<(&Pods, u64)> = Vec::new();
+    for pods in here {
+        let is_it =
+            |(known, _): &&mut (&Pods, u64)| known.name == pods.name && known.colour == pods.colour;
+        match named.iter_mut().find(is_it) {
+            Some((_, count)) => *count += pods.count,
+            None => named.push((pods, pods.count)),
+        }
+    }
+    let content = |(pods, count): (&Pods, u64)| Content {
+        name: pods.name.clone(),
+        class: pods.colour.clone(),
+        count: format!("× {count}"),
+    };
+    named.into_iter().map(content).collect()
 }
 
 fn bar(
