@@ -22,8 +22,8 @@ const NOT_RUN: [(&str, &str); 7] = [
     ("kubectl krew install ", "needs a release"),
 ];
 
-/// Pages whose commands run elsewhere: `ship::page`, `pull_request::walk`.
-const ELSEWHERE: [&str; 2] = ["docs/ship.md", "docs/walk.md"];
+/// Pages whose commands run elsewhere: `revert`, `ship::page`, `pull_request::walk`.
+const ELSEWHERE: [&str; 3] = ["docs/hold.md", "docs/ship.md", "docs/walk.md"];
 
 /// The exit status of a line that is not to end with 0.
 fn status_of(line: &str) -> i32 {

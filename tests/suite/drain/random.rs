@@ -386,9 +386,13 @@ fn judge(seed: u64) -> Result<(bool, usize), String> {
         let shown: Vec<&str> = commands.iter().map(|command| command.as_str()).collect();
         Err(format!("{what}\n{told:?}\n{}", shown.join("\n")))
     };
-    // Where there is no room for all, the plan says so and is not to be run: then harm is no wonder.
-    let is_short = told.iter().any(|id| NO_PLACE.contains(id));
-    if is_short && !world.was_short {
+    // Where there is no room for all, the plan says so and is not to be run: then harm is no wonder. Nor is it where a pod has
+    // found no place and the plan says that it may not.
+    let is_tight = plan.notes.iter().any(|note| note.contains("scheduler chooses otherwise"));
+    let homeless = world.without_place(&cluster.old);
+    let is_told_short = told.iter().any(|id| NO_PLACE.contains(id));
+    let is_short = is_told_short || is_tight && !homeless.is_empty();
+    if is_told_short && !world.was_short {
         return wrong("all had room".to_owned());
     }
     if !is_short && !world.faults.is_empty() {
@@ -398,8 +402,7 @@ fn judge(seed: u64) -> Result<(bool, usize), String> {
     if !is_short && !left.is_empty() {
         return wrong(format!("{left:?} are left"));
     }
-    let is_tight = plan.notes.iter().any(|note| note.contains("scheduler chooses otherwise"));
-    for (pod, placeable) in world.without_place(&cluster.old) {
+    for (pod, placeable) in homeless {
         if placeable {
             return wrong(format!("{pod} could have a place"));
         }

@@ -106,7 +106,7 @@ fn completes(shell: &Shell) {
         return skip(&format!("{} or python3", shell.program));
     }
     for (typed, expected) in [
-        (r"overlay set replicas overl\t\t", r"overlays/.*overlays/prod\s+overlays/staging"),
+        (r"overlay set replicas overl\t\t\t", r"overlays/prod\s+overlays/staging"),
         (r"overlay set replicas overlays/prod ga\t", "ga.*teway=\x07?$"),
         (r"overlay restart overlays/prod ga\t", "ga.*teway "),
         (r"overlay set replicas overlays/prod --dry\t", "--dry.*-run "),
