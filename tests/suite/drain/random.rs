@@ -384,14 +384,15 @@ fn judge(seed: u64) -> Result<(bool, usize), String> {
     commands.iter().for_each(|command| world.run(command));
     let wrong = |what: String| {
         let shown: Vec<&str> = commands.iter().map(|command| command.as_str()).collect();
-        Err(format!("{what}\n{told:?}\n{}", shown.join("\n")))
+        let notes = plan.notes.join("\n");
+        let short = if world.was_short { "some pod had no place" } else { "all had room" };
+        Err(format!("{what}\n{short}; told {told:?}\n{notes}\n{}", shown.join("\n")))
     };
-    // Where there is no room for all, the plan says so and is not to be run: then harm is no wonder. Nor is it where a pod has
-    // found no place and the plan says that it may not.
+    // Where there is no room for all, the plan says so and is not to be run: then harm is no wonder. Nor is it where a pod
+    // found no place for a while and the plan says that it may not.
     let is_tight = plan.notes.iter().any(|note| note.contains("scheduler chooses otherwise"));
-    let homeless = world.without_place(&cluster.old);
     let is_told_short = told.iter().any(|id| NO_PLACE.contains(id));
-    let is_short = is_told_short || is_tight && !homeless.is_empty();
+    let is_short = is_told_short || is_tight && world.was_short;
     if is_told_short && !world.was_short {
         return wrong("all had room".to_owned());
     }
@@ -402,7 +403,7 @@ fn judge(seed: u64) -> Result<(bool, usize), String> {
     if !is_short && !left.is_empty() {
         return wrong(format!("{left:?} are left"));
     }
-    for (pod, placeable) in homeless {
+    for (pod, placeable) in world.without_place(&cluster.old) {
         if placeable {
             return wrong(format!("{pod} could have a place"));
         }
