@@ -5,6 +5,7 @@ mod files;
 
 use serde_json::{Value, json};
 
+use crate::support::json_schema::assert_is_result;
 use crate::support::repo::{Ran, TestRepo};
 
 fn node(name: &str, ready: &str, version: &str) -> Value {
@@ -90,7 +91,10 @@ impl Lab {
     }
 
     fn run(&self, args: &[&str]) -> Ran {
-        self.0.overlay(&[&["baseline"], args, &["--from", "dump.json", "-o", "json"]].concat())
+        let json = ["--from", "dump.json", "-o", "json"];
+        let ran = self.0.overlay(&[&["baseline"], args, &json].concat());
+        assert_is_result(&ran.json());
+        ran
     }
 
     fn record(&self) -> Ran {

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::http::tls_server;
 use crate::support::free_port;
+use crate::support::json_schema::assert_is_result;
 use crate::support::repo::{Ran, TestRepo};
 use crate::support::scripted_http::{Answer, Piece, ScriptedHttp};
 
@@ -22,7 +23,9 @@ fn server(script: impl Fn(usize) -> Answer + Send + Sync + 'static) -> ScriptedH
 
 fn probe(args: &[&str]) -> Ran {
     let repo = TestRepo::with_files(&[]);
-    repo.overlay(&[&["probe", "-o", "json"], args].concat())
+    let ran = repo.overlay(&[&["probe", "-o", "json"], args].concat());
+    assert_is_result(&ran.json());
+    ran
 }
 
 fn target(ran: &Ran) -> Value {

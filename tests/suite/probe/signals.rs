@@ -2,15 +2,15 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use overlay::clock::{self, Deadline};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::server;
+use crate::support::json_schema::assert_is_result;
 use crate::support::scripted_http::{Answer, ScriptedHttp};
-
-use std::time::Duration;
 
 /// `overlay probe` on its own, so that a signal can be sent to it alone.
 fn start(directory: &Path, args: &[&str]) -> Child {
@@ -38,7 +38,9 @@ fn interrupted(child: Child, signal: Signal) -> (Option<i32>, Value) {
     let output = child.wait_with_output().unwrap();
     let json = serde_json::from_slice(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    (output.status.code(), json.unwrap_or_else(|error| panic!("{error}: {stderr}")))
+    let json = json.unwrap_or_else(|error| panic!("{error}: {stderr}"));
+    assert_is_result(&json);
+    (output.status.code(), json)
 }
 
 #[test]
@@ -80,13 +82,13 @@ fn the_command_beside_is_asked_to_end_and_its_end_is_told() {
 fn a_command_that_does_not_listen_is_ended_by_the_second_signal() {
     let server = server(|_| Answer::new(200));
     let folder = tempfile::tempdir().unwrap();
-    let script = "trap '' INT; echo $$ > ready; while :; do sleep 0.02; done";
+    let script = "trap 'echo > heard' INT; echo $$ > ready; while :; do sleep 0.02; done";
     let child = start(folder.path(), &[&server.url("/"), "--", "sh", "-c", script]);
     let ready = folder.path().join("ready");
     let id = || std::fs::read_to_string(&ready).ok()?.trim().parse::<i32>().ok();
     wait_until("ready", || id().is_some());
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    clock::sleep(Duration::from_millis(300));
+    wait_until("heard", || folder.path().join("heard").exists());
     let (status, json) = interrupted(child, Signal::INT);
     assert_eq!((status, json["error"]["code"].as_str()), (Some(5), Some("command-failed")));
     assert_eq!(json["result"]["command"]["status"], Value::Null);

@@ -13,6 +13,14 @@ pub(crate) fn faults(schema: &Value, value: &Value) -> Vec<String> {
     Judge { root: schema }.faults(schema, value, "")
 }
 
+/// What `-o json` printed is as `docs/result.schema.json` says.
+#[track_caller]
+pub(crate) fn assert_is_result(document: &Value) {
+    let text = std::fs::read_to_string("docs/result.schema.json").unwrap();
+    let faults = faults(&serde_json::from_str(&text).unwrap(), document);
+    assert!(faults.is_empty(), "{faults:?} {document}");
+}
+
 struct Judge<'a> {
     root: &'a Value,
 }

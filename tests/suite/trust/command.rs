@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use super::pki::{Pki, Wish, now};
+use crate::support::json_schema::assert_is_result;
 use crate::support::repo::{Ran, TestRepo};
 use crate::support::{free_port, wait_for_port};
 
@@ -12,7 +13,9 @@ use crate::support::{free_port, wait_for_port};
 fn verify(pki: &Pki, args: &[&str]) -> Ran {
     let repo = TestRepo::with_files(&[]);
     let dir = pki.dir().display().to_string();
-    repo.overlay(&[&["-C", &dir, "verify", "--trust", "-o", "json"], args].concat())
+    let ran = repo.overlay(&[&["-C", &dir, "verify", "--trust", "-o", "json"], args].concat());
+    assert_is_result(&ran.json());
+    ran
 }
 
 fn ids(ran: &Ran) -> Vec<String> {
