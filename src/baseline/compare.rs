@@ -97,8 +97,8 @@ impl Comparison {
     /// Of what there was and what there is.
     #[must_use]
     pub fn of(before: &Baseline, after: &Baseline) -> Self {
-        let mut found = Self::default();
-        found.unseen = before.unseen.iter().chain(&after.unseen).cloned().collect();
+        let unseen = before.unseen.iter().chain(&after.unseen).cloned().collect();
+        let mut found = Self { unseen, ..Self::default() };
         found.unseen.sort();
         found.unseen.dedup();
         found.compare_troubles(before, after);

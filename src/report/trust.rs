@@ -69,7 +69,7 @@ impl Reading {
             unknown.join(", "),
             self.secret
         );
-        (!unknown.is_empty()).then(|| Finding {
+        (!unknown.is_empty()).then_some(Finding {
             id: "restart-unknown",
             severity: Severity::Note,
             message,
@@ -112,7 +112,7 @@ impl TrustReport<'_> {
     pub fn into_report(self, form: Option<VerifyForm>) -> Report {
         let mut findings = self.judgement.findings.clone();
         findings.extend(self.pods.iter().filter_map(Reading::finding));
-        findings.sort_by(|a, b| b.severity.cmp(&a.severity));
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         let remedy = self.remedy(&findings);
         let mut report =
             Report::unchanged("verify", self.to_json(&findings, &remedy), self.to_text(&findings));

@@ -210,14 +210,12 @@ impl<'c> Walk<'c> {
             let is_too_long = self.verdict.chain.len() > DEPTH + 1;
             let issuer =
                 if is_too_long { None } else { best_issuer(self.trusted, current, self.now) };
-            if let Some(issuer) = issuer {
-                if self.add_trusted(current, issuer) {
-                    tries_untrusted = false;
-                    match self.last().is_self_signed() {
-                        true if self.last().extensions.defect.is_none() => return Ok(()),
-                        true => break,
-                        false => continue,
-                    }
+            if issuer.is_some_and(|issuer| self.add_trusted(current, issuer)) {
+                tries_untrusted = false;
+                match self.last().is_self_signed() {
+                    true if self.last().extensions.defect.is_none() => return Ok(()),
+                    true => break,
+                    false => continue,
                 }
             }
             if !tries_untrusted {

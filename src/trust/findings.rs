@@ -115,7 +115,7 @@ pub fn judge<'c>(question: &Question<'c>) -> Judgement<'c> {
     findings.extend(links.iter().filter_map(|link| expiry(link, question)));
     findings.extend(purposes(&openssl));
     findings.extend(algorithms(&openssl));
-    findings.sort_by(|a, b| b.severity.cmp(&a.severity));
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     Judgement { openssl, clients, difference, findings }
 }
 

@@ -2,6 +2,7 @@
 
 mod command;
 mod handshake;
+mod hosts;
 mod pki;
 mod random;
 mod rows;

@@ -58,6 +58,11 @@ impl Pki {
         assert!(output.status.success(), "openssl {args:?}: {stderr}");
     }
 
+    /// What openssl prints.
+    pub(super) fn said(&self, args: &[&str]) -> String {
+        String::from_utf8_lossy(&self.run(args).stdout).into_owned()
+    }
+
     /// A key; `kind` is what `openssl genpkey -algorithm` takes, then its options.
     pub(super) fn key(&self, name: &str, kind: &[&str]) {
         let file = format!("{name}.key");
