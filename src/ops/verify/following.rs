@@ -16,7 +16,7 @@ use crate::cluster::{ClusterError, ClusterReader, KindName, WatchEvent};
 use crate::error::Error;
 use crate::ops::Context;
 use crate::report::verify::{Ending, Followed, Verified};
-use crate::rollout::{Broken, Finding, Follow, Goal, Heard, Progress, Wanted};
+use crate::rollout::{Broken, Finding, Follow, Goal, Heard, Progress, Wanted, WorkloadLine};
 
 use streams::{Message, Need, Stream, listen, streams};
 
@@ -48,7 +48,11 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
     let goal = goal(request, &rendered, &namespace);
     let conditions = Asker::new(context, request, &rendered)?;
     let mut live = Live::start(context, request, &reader, goal);
-    let ending = live.run(context, request, &conditions, &*reader)?;
+    let ended = live.run(context, request, &conditions, &*reader);
+    if let Some(progress) = &context.progress {
+        progress.end();
+    }
+    let ending = ended?;
     let Live { mut follow, mut unreadable, broken, .. } = live;
     let now = now();
     follow.learn(ask_registries(context, request, &follow, now)?);
@@ -126,6 +130,8 @@ fn ask_registries(
 /// A roll that goes on now.
 struct Live {
     follow: Follow,
+    /// When it began, in seconds since 1970.
+    started: i64,
     heard: Receiver<Message>,
     /// Streams that have not told yet what there is.
     silent: BTreeSet<Arc<Stream>>,
@@ -153,6 +159,7 @@ impl Live {
         let follow = Follow::new(goal, least_allowed(request));
         Self {
             follow,
+            started: now(),
             heard,
             silent: streams,
             unreadable: Vec::new(),
@@ -178,9 +185,7 @@ impl Live {
             }
             self.check_heard()?;
             let progress = self.follow.progress(now());
-            for step in self.follow.news() {
-                context.say(|| format!("{} {}", step.object, step.what));
-            }
+            self.tell(context);
             match progress {
                 Progress::Settled(since)
                     if now() - since >= self.dwell(request) && self.closed.is_empty() =>
@@ -209,6 +214,23 @@ impl Live {
                 return Ok(Ending::Late);
             }
         }
+    }
+
+    /// Tells what happened, and on a terminal how things stand.
+    fn tell(&mut self, context: &Context) {
+        let news = self.follow.news();
+        let Some(progress) = &context.progress else { return };
+        for step in news {
+            let at = (step.at - self.started).max(0);
+            progress.say(&format!("{at:>4}s {} {}", step.object, step.what));
+        }
+        progress.show_state(&|| {
+            let line = |line: &WorkloadLine| {
+                let WorkloadLine { kind, name, ready, replicas, pods, .. } = line;
+                format!("{kind}/{name}: {ready} of {replicas} ready, {pods} pods")
+            };
+            self.follow.judge(now(), |case| case.workload_lines().iter().map(line).collect())
+        });
     }
 
     /// How long all has to be well, in seconds.

@@ -183,7 +183,7 @@ fn people_see_what_happened_and_other_pods_are_left_out() {
     let repo = repo(NEW);
     let server = KubeApi::with(rolled_out(OLD));
     let mut command = plain_command(&repo, &server);
-    command.args(ARGS).args(["-v", "--no-registry"]);
+    command.args(ARGS).arg("--no-registry");
     let child = command.spawn().unwrap();
     wait_until_watched(&server);
     let mut stranger = pod("job-1", "x", OLD, true);
