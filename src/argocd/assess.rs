@@ -9,7 +9,7 @@ mod health;
 mod settled;
 mod sync;
 
-pub(super) use settled::REFRESH;
+pub(super) use settled::is_refresh_pending;
 
 use super::application::Application;
 use super::expectation::Expectation;

@@ -3,24 +3,33 @@
 use std::time::Duration;
 
 use super::{progressing, with_words};
+use crate::argocd::application::Application;
 use crate::argocd::effect::{Finding, check_effect};
 use crate::argocd::expectation::ExpectedEffect;
 use crate::argocd::moment::Moment;
 use crate::argocd::readiness::{Kind, Readiness, Reason, Want};
 use crate::database::{DatabaseState, assess_database, is_database};
 
-/// The annotations by which a comparison or a hydration is asked for.
-pub(in crate::argocd) const REFRESH: [&str; 2] =
-    ["argocd.argoproj.io/refresh", "argocd.argoproj.io/hydrate"];
+/// The annotations by which a comparison and a hydration are asked for.
+const REFRESH: &str = "argocd.argoproj.io/refresh";
+const HYDRATE: &str = "argocd.argoproj.io/hydrate";
+
+/// Whether a comparison, or a hydration, is asked for and not done. The API server asks for a hydration of every
+/// Application that is to be refreshed (argo-cd `server/application` `Get`), and of those without a hydrator nobody takes
+/// that away (`controller/hydrator` `ProcessAppHydrateQueueItem`).
+pub(in crate::argocd) fn is_refresh_pending(app: &Application) -> bool {
+    let is_hydrated = app.spec.source_hydrator.is_some();
+    app.annotation(REFRESH).is_some() || is_hydrated && app.annotation(HYDRATE).is_some()
+}
 
 /// No comparison is asked for that may yet show something else.
 pub(super) fn no_refresh_pending(moment: &Moment<'_>) -> Result<(), Readiness> {
-    match REFRESH.iter().find(|key| moment.app.annotation(key).is_some()) {
-        Some(_) => {
+    match is_refresh_pending(moment.app) {
+        true => {
             let message = "a refresh is asked for and not yet done";
             Err(progressing(Kind::RefreshPending, message, Want::Time))
         }
-        None => Ok(()),
+        false => Ok(()),
     }
 }
 

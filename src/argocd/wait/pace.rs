@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use crate::argocd::application::Application;
-use crate::argocd::assess::REFRESH;
+use crate::argocd::assess::is_refresh_pending;
 use crate::argocd::port::RefreshRequest;
 use crate::argocd::time::Timestamp;
 
@@ -79,8 +79,7 @@ impl Pace {
             self.compared = compared;
             self.refreshes = self.refreshes.min(1);
         }
-        let is_pending = REFRESH.iter().any(|key| app.annotation(key).is_some());
-        self.pending_since = is_pending.then(|| self.pending_since.unwrap_or(after));
+        self.pending_since = is_refresh_pending(app).then(|| self.pending_since.unwrap_or(after));
     }
 
     /// How long a refresh has been pending while nothing was compared.

@@ -349,6 +349,11 @@ fn settling() -> Vec<Row> {
             &["compared since the last sync ended"],
         ),
         succeeds("all of it", web_replicas(3, 3)),
+        succeeds(
+            "all of it, and a hydration is asked for where there is no hydrator",
+            Case::of(&["c91-2"])
+                .with("/metadata/annotations", &json!({"argocd.argoproj.io/hydrate": "normal"})),
+        ),
     ]
 }
 

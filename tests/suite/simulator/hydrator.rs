@@ -45,9 +45,10 @@ pub(super) struct HydratorStatus {
 }
 
 impl World {
-    /// Asks for a look at the branch, as whoever asks for a refresh through the API does.
+    /// Asks for a look at the branch, as the API server does whenever a refresh is asked for. Of an application
+    /// without a hydrator nobody takes that away.
     pub(super) fn request_hydration(&mut self) {
-        if !self.settings.hydrator {
+        if self.settings.version < Version::V3_1 {
             return;
         }
         let now = self.now;

@@ -151,6 +151,7 @@ impl World {
             && found.is_some_and(|c| self.git.holds(self.truth.change, &self.truth.touched, c))
             && self.is_hydrated(app)
             && is_quiet(app)
+            && (app.hydrate.is_none() || !self.settings.hydrator)
             && status.sync == Sync::Synced
             && status.health == Health::Healthy
             && status.compared_to == Some(app.spec)
@@ -204,11 +205,7 @@ impl World {
 }
 
 fn is_quiet(app: &Application) -> bool {
-    app.deleted.is_none()
-        && app.skip.is_none()
-        && app.refresh.is_none()
-        && app.hydrate.is_none()
-        && app.operation.is_none()
+    app.deleted.is_none() && app.skip.is_none() && app.refresh.is_none() && app.operation.is_none()
 }
 
 fn ended_well(state: &OperationState) -> bool {
