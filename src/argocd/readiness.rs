@@ -257,7 +257,7 @@ impl Kind {
         match self {
             Self::Skipped | Self::Pinned | Self::Manual => of(0, 0, never_alone),
             // A restart of the repository server or of the git host passes; a broken render does not.
-            Self::ComparisonFailed => of(60, 1, 3),
+            Self::ComparisonFailed | Self::SyncFailed => of(60, 1, 3),
             // The hydrator tries again after two minutes.
             Self::HydrationFailed => of(150, 1, never_alone),
             // Replicas of a git host may answer with an older state.

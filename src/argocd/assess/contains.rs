@@ -1,7 +1,8 @@
 //! Is it the right Application, does the controller look after it, and has it seen the commit?
 
+use super::sync::SYNC_ERROR;
 use super::{Contained, asking, blocked, failed, progressing, with_words};
-use crate::argocd::application::ComparedTo;
+use crate::argocd::application::{ComparedTo, Condition};
 use crate::argocd::expectation::ExpectedEffect;
 use crate::argocd::moment::Moment;
 use crate::argocd::readiness::{Kind, Readiness, Want};
@@ -69,9 +70,13 @@ pub(super) fn is_reconciled(moment: &Moment<'_>) -> Result<(), Readiness> {
     }
 }
 
+/// Rendering and comparing went well. That a sync failed is judged where it is known of which revision it was.
 pub(super) fn no_error_condition(moment: &Moment<'_>) -> Result<(), Readiness> {
-    let mut conditions = moment.app.status.conditions.iter();
-    match conditions.find(|condition| condition.kind.ends_with("Error")) {
+    let status = &moment.app.status;
+    let is_judged_later =
+        |condition: &Condition| condition.kind == SYNC_ERROR && status.sync.status == "OutOfSync";
+    let mut errors = status.conditions.iter().filter(|one| one.kind.ends_with("Error"));
+    match errors.find(|condition| !is_judged_later(condition)) {
         Some(condition) => Err(progressing(
             Kind::ComparisonFailed,
             with_words(&condition.kind, &condition.message),

@@ -8,6 +8,9 @@ use crate::argocd::moment::Moment;
 use crate::argocd::port::{ObjectRef, SyncWindow, SyncWindows};
 use crate::argocd::readiness::{Kind, Readiness, Reason, Want};
 
+/// The condition by which the controller says why it does not sync (argo-cd `controller/appcontroller.go` `autoSync`).
+pub(super) const SYNC_ERROR: &str = "SyncError";
+
 /// Nothing runs or is about to.
 pub(super) fn no_operation(moment: &Moment<'_>) -> Result<(), Readiness> {
     let state = moment.app.status.operation_state.as_ref();
@@ -177,6 +180,11 @@ fn not_begun(moment: &Moment<'_>) -> Readiness {
     let differing = differing(moment);
     if is_prune_only(&differing) && !prunes && moment.app.is_automated() {
         return prune_needed(&differing);
+    }
+    let mut conditions = moment.app.status.conditions.iter();
+    if let Some(error) = conditions.find(|condition| condition.kind == SYNC_ERROR) {
+        let message = with_words("the controller does not sync it", &error.message);
+        return progressing(Kind::SyncFailed, message, Want::Comparison);
     }
     if let Some(set) = owning_set(moment) {
         match moment.facts.has_rolling_sync {

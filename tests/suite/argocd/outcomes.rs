@@ -242,6 +242,26 @@ fn syncing() -> Vec<Row> {
             &["one or more synchronization tasks completed unsuccessfully"],
         ),
         fails(
+            "failed for good, and the controller says that it does not try again",
+            Case::of(&["c102-2"]).with("/status/sync/status", &json!("OutOfSync")).with(
+                "/status/conditions",
+                &json!([{"type": "SyncError", "message": "Failed last sync attempt to [it]"}]),
+            ),
+            "sync-failed",
+            5,
+            &["one or more synchronization tasks completed unsuccessfully"],
+        ),
+        fails(
+            "the controller does not begin a sync: all would be pruned",
+            Case::of(&["c90-1"]).with(
+                "/status/conditions",
+                &json!([{"type": "SyncError", "message": "auto-sync will wipe out all resources"}]),
+            ),
+            "sync-failed",
+            5,
+            &["does not sync it", "wipe out all resources"],
+        ),
+        fails(
             "a sync of an older commit holds the place",
             out_of_sync().with(OPERATION, &running(OLD)).timeout(60),
             "operation-stuck",
