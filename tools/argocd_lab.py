@@ -181,14 +181,26 @@ class Lab:
             raise Surprise(json.dumps(answer))
         return self.git("rev-parse", "HEAD")
 
+    def clear_side(self):
+        """The small overlay as it was, with one replica, and nothing of it in the cluster: what a story changes differs."""
+        self.write_side(1)
+        self.push("one replica")
+        path = DEPLOYMENT.format("side", "side")
+        if self.kube.find(path):
+            self.kube.ask("DELETE", path)
+            until("the small overlay is gone", 30, lambda: self.kube.find(path) is None)
+
     def push_side(self, replicas, branch="main"):
         """The small overlay with that number of replicas; the commit."""
+        self.write_side(replicas)
+        return self.push(f"{replicas} replicas", branch)
+
+    def write_side(self, replicas):
         path = os.path.join(self.clone, "side/side.yaml")
         with open(path) as file:
             lines = [f"  replicas: {replicas}\n" if line.startswith("  replicas:") else line for line in file]
         self.write("side/side.yaml", "".join(lines))
         self.write("side/count", f"{time.time()}\n")
-        return self.push(f"{replicas} replicas", branch)
 
 
 if __name__ == "__main__":

@@ -440,6 +440,7 @@ def tell(lab, story, by):
     """Runs one; whether it went as expected."""
     lab.by, lab.said, lab.story = by, "", story.__name__
     lab.git("checkout", "-q", "main")
+    lab.clear_side()
     began = time.monotonic()
     try:
         story(lab)
