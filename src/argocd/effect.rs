@@ -57,7 +57,8 @@ fn check_present(
     let Some(target) = &found.target else { return Some(missing("rendered")) };
     let Some(live) = &found.live else { return Some(missing("in the cluster")) };
     fields.iter().filter(|field| is_readable(&change.object, &field.path)).find_map(|field| {
-        check_field(change, field, target)
+        let rendered = (!found.is_only_live).then(|| check_field(change, field, target)).flatten();
+        rendered
             .map(|seen| finding(change, format!("rendered is {seen}")))
             .or_else(|| check_live(change, field, found, live, ignored))
     })

@@ -106,6 +106,8 @@ pub struct ManagedResource {
     pub normalized_live: Option<Value>,
     /// What would be in the cluster after the target was applied.
     pub predicted_live: Option<Value>,
+    /// Whether only what is live was read, and stands in the place of what was rendered.
+    pub is_only_live: bool,
 }
 
 /// One object of the resource tree, with its health.

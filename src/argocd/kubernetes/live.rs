@@ -32,7 +32,13 @@ impl Kubernetes {
             if let Some(live) = self.live_object(destination, object)? {
                 let (target, live) = (Some(live.clone()), Some(live));
                 let object = object.clone();
-                found.push(ManagedResource { object, target, live, ..ManagedResource::default() });
+                found.push(ManagedResource {
+                    object,
+                    target,
+                    live,
+                    is_only_live: true,
+                    ..ManagedResource::default()
+                });
             }
         }
         Ok(found)

@@ -95,6 +95,7 @@ impl RawManaged {
             live: state(self.live_state)?,
             normalized_live: state(self.normalized_live_state)?,
             predicted_live: state(self.predicted_live_state)?,
+            is_only_live: false,
             object,
         })
     }

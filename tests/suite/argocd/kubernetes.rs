@@ -127,7 +127,15 @@ fn what_is_live_decides() {
     let (server, _) = start(vec![object(cases.frame("c104-1"))], 1);
     let ran = wait(&cases, &server, &["--overlay", "overlays/prod", "--timeout", "2s"]);
     assert_eq!((ran.status, &*ran.code()), (6, "not-settled"), "{ran:?}");
-    assert!(ran.stdout.contains("1 at spec.replicas of Deployment/web"), "{ran:?}");
+    assert!(ran.stdout.contains("live is 1 at spec.replicas of Deployment/web"), "{ran:?}");
+    // Where the comparison leaves the field out, that is why nothing differs.
+    let mut ignoring = object(cases.frame("c104-1"));
+    ignoring["spec"]["ignoreDifferences"] =
+        json!([{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]);
+    let (server, _) = start(vec![ignoring], 1);
+    let ran = wait(&cases, &server, &["prod", "--timeout", "2s"]);
+    assert!(ran.stdout.contains("ignoreDifferences leaves the field out"), "{ran:?}");
+    assert!(ran.stdout.contains("effect-ignored"), "{ran:?}");
 }
 
 #[test]

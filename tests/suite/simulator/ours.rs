@@ -255,6 +255,7 @@ fn managed(server: &mut Server) -> Result<Vec<ManagedResource>, Trouble> {
         live: state(&m["liveState"]),
         normalized_live: state(&m["normalizedLiveState"]),
         predicted_live: state(&m["predictedLiveState"]),
+        is_only_live: false,
     };
     Ok(json.iter().map(one).collect())
 }
