@@ -1,13 +1,15 @@
 //! Every directory with a kustomization file below a boundary.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::DiscoverError;
 use super::disk::slash_path;
-use super::locate::kustomization_names;
+use super::locate::{KUSTOMIZATION_NAMES, kustomization_names};
 
+/// Longest kustomization file that is read as a text, in bytes.
+const TEXT_LIMIT: u64 = 1024 * 1024;
 /// Most directories that are looked into.
 const DIRECTORY_LIMIT: usize = 200_000;
 
@@ -18,6 +20,9 @@ pub struct FoundKustomizations {
     pub directories: Vec<String>,
     /// Directories that were not looked into, with the reason.
     pub skipped: Vec<String>,
+    /// The names of symbolic links that lead to a directory, each once, by name: by them a directory may be
+    /// meant that has another name.
+    pub links: Vec<String>,
 }
 
 /// Finds every directory below `root` that holds a kustomization file. Links are not followed, and
@@ -35,28 +40,78 @@ pub fn find_kustomizations(root: &Path) -> Result<FoundKustomizations, DiscoverE
             return Err(DiscoverError::TooMany { limit: DIRECTORY_LIMIT });
         }
         let absolute = root.join(&below);
-        if !below.as_os_str().is_empty() && absolute.join(".git").symlink_metadata().is_ok() {
+        let listed = match fs::read_dir(&absolute) {
+            Ok(entries) => Listed::read(entries, &absolute),
+            Err(error) => {
+                found.skipped.push(format!("{}: {error}", below.display()));
+                Listed { may_hold: true, ..Listed::default() }
+            }
+        };
+        if listed.is_repository && !below.as_os_str().is_empty() {
             found.skipped.push(format!("{}: another repository", below.display()));
             continue;
         }
-        if !kustomization_names(&absolute).is_empty() {
+        if listed.may_hold && !kustomization_names(&absolute).is_empty() {
             let parts: Vec<&OsStr> = below.iter().collect();
             match slash_path(&parts) {
                 Some(path) => found.directories.push(path),
                 None => found.skipped.push(format!("{}: the name is not UTF-8", below.display())),
             }
         }
-        match fs::read_dir(&absolute) {
-            Ok(entries) => pending.extend(entries.filter_map(Result::ok).filter_map(|entry| {
-                let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                (is_directory && entry.file_name() != ".git").then(|| below.join(entry.file_name()))
-            })),
-            Err(error) => found.skipped.push(format!("{}: {error}", below.display())),
-        }
+        found.links.extend(listed.links);
+        pending.extend(listed.directories.into_iter().map(|name| below.join(name)));
     }
     found.directories.sort();
     found.skipped.sort();
+    found.links.sort();
+    found.links.dedup();
     Ok(found)
+}
+
+/// The text of the one kustomization file of `directory` below `root`; `None` where there is another number of
+/// them, or it is a link, too large to be one, or no UTF-8.
+#[must_use]
+pub fn kustomization_text(root: &Path, directory: &str) -> Option<String> {
+    let directory = root.join(directory);
+    let mut found = KUSTOMIZATION_NAMES.iter().filter_map(|name| {
+        let path = directory.join(name);
+        path.symlink_metadata().ok().map(|meta| (path, meta))
+    });
+    let (path, meta) = found.next()?;
+    let is_plain = meta.is_file() && meta.len() <= TEXT_LIMIT && found.next().is_none();
+    is_plain.then(|| fs::read_to_string(path).ok())?
+}
+
+/// What a directory holds, as far as it matters here.
+#[derive(Default)]
+struct Listed {
+    /// There is a `.git`.
+    is_repository: bool,
+    /// Something has the name of a kustomization file, whatever the case: it may be one.
+    may_hold: bool,
+    directories: Vec<OsString>,
+    links: Vec<String>,
+}
+
+impl Listed {
+    fn read(entries: fs::ReadDir, absolute: &Path) -> Self {
+        let mut listed = Self::default();
+        for entry in entries.filter_map(Result::ok) {
+            let name = entry.file_name();
+            if name == ".git" {
+                listed.is_repository = true;
+                continue;
+            }
+            listed.may_hold |= KUSTOMIZATION_NAMES.iter().any(|k| name.eq_ignore_ascii_case(k));
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                listed.directories.push(name);
+            } else if kind.is_symlink() && absolute.join(&name).is_dir() {
+                listed.links.extend(name.into_string());
+            }
+        }
+        listed
+    }
 }
 
 #[cfg(test)]
@@ -84,5 +139,7 @@ mod tests {
         let found = find_kustomizations(dir.path()).unwrap();
         assert_eq!(found.directories, ["", ".github/o", "a/b"]);
         assert_eq!(found.skipped, ["sub: another repository"]);
+        #[cfg(unix)]
+        assert_eq!(found.links, ["link"]);
     }
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 pub use boundary::find_work_tree;
 pub use disk::{DiskFiles, FILE_LIMIT};
-pub use find::{FoundKustomizations, find_kustomizations};
+pub use find::{FoundKustomizations, find_kustomizations, kustomization_text};
 pub use locate::{
     KUSTOMIZATION_NAMES, Located, Place, locate, locate_directories, shown_directory,
 };

@@ -36,14 +36,81 @@ impl<'a> Split<'a> {
 
 /// The name of an `images:` entry as the regular expression that kustomize makes of it.
 #[derive(Clone, Debug)]
-pub struct Pattern(Regex);
+pub struct Pattern(Matcher);
+
+#[derive(Clone, Debug)]
+enum Matcher {
+    Plain(PlainName),
+    Regex(Regex),
+}
+
+/// The name of an `images:` entry that is matched without its regular expression, which takes longer to compile
+/// than a small overlay to render.
+#[derive(Clone, Debug)]
+pub enum PlainName {
+    /// Only `.` stands for more than itself, as in nearly all names.
+    Letters(String),
+    /// `.*`
+    Anything,
+}
+
+impl PlainName {
+    /// `name`, or `None` where the regular expression has to decide.
+    #[must_use]
+    pub fn new(name: &str) -> Option<Self> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/:@_-.".contains(c);
+        match name {
+            ".*" => Some(Self::Anything),
+            _ => name.chars().all(is_plain).then(|| Self::Letters(name.to_owned())),
+        }
+    }
+
+    /// Whether [`pattern_of`] the name matches `text`.
+    #[must_use]
+    pub fn is_match(&self, text: &str) -> bool {
+        match self {
+            Self::Letters(name) => after_name(text, name).is_some_and(is_tag_and_digest),
+            Self::Anything => !text.contains('\n'),
+        }
+    }
+}
+
+/// What follows `name`, in which a `.` stands for any character of the line.
+fn after_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let mut rest = text.chars();
+    for wanted in name.chars() {
+        let found = rest.next()?;
+        if found != wanted && (wanted != '.' || found == '\n') {
+            return None;
+        }
+    }
+    Some(rest.as_str())
+}
+
+/// Whether `text` is a tag or a digest or both or nothing, in the characters that kustomize looks for.
+fn is_tag_and_digest(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.{}-".contains(c);
+    let is_all_plain = |text: &str| text.chars().all(is_plain);
+    let (tag, digest) = match text.split_once("@sha256:") {
+        Some((tag, digest)) => (tag, digest),
+        None => (text, ""),
+    };
+    let is_tag = tag.is_empty() || tag.strip_prefix(':').is_some_and(is_all_plain);
+    is_tag && is_all_plain(digest)
+}
+
+/// The regular expression that kustomize makes of the name of an `images:` entry: anchored at both ends, a tag
+/// and a digest optional behind it.
+#[must_use]
+pub fn pattern_of(name: &str) -> String {
+    format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$")
+}
 
 /// Whether an entry named as `text` is matches it: what follows the name has the characters that kustomize looks for.
 /// `app:1+2` has not.
 #[must_use]
 pub fn is_matchable(text: &str) -> bool {
-    let name = Split::parse(text).name;
-    Pattern::new("").is_ok_and(|rest| rest.is_match(&text[name.len()..]))
+    is_tag_and_digest(&text[Split::parse(text).name.len()..])
 }
 
 /// The name of an `images:` entry is no regular expression; kustomize panics on it.
@@ -55,21 +122,26 @@ pub struct PatternError {
 }
 
 impl Pattern {
-    /// The pattern of an entry called `name`: anchored at both ends, a tag and a digest optional behind it.
+    /// The pattern of an entry called `name`, see [`pattern_of`].
     ///
     /// # Errors
     /// [`PatternError`] where `name` is no regular expression, or one beyond the size limit of the engine.
     pub fn new(name: &str) -> Result<Self, PatternError> {
-        let text = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
-        KEPT.find_or(&text, Regex::new)
-            .map(Self)
+        if let Some(plain) = PlainName::new(name) {
+            return Ok(Self(Matcher::Plain(plain)));
+        }
+        KEPT.find_or(&pattern_of(name), Regex::new)
+            .map(|regex| Self(Matcher::Regex(regex)))
             .map_err(|_| PatternError { name: name.to_owned() })
     }
 
     /// Whether an entry of this name changes an image field that holds `text`.
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
-        self.0.is_match(text)
+        match &self.0 {
+            Matcher::Plain(name) => name.is_match(text),
+            Matcher::Regex(regex) => regex.is_match(text),
+        }
     }
 }
 
@@ -119,6 +191,48 @@ mod tests {
         assert!(one.is_match("web:1.0"));
         assert!(one.is_match("web:1.0@sha256:ab"));
         assert!(!one.is_match("web:1.1"));
+    }
+
+    /// The expression itself is the judge of what is matched without it.
+    #[test]
+    fn a_plain_name_matches_what_its_expression_does() {
+        let names =
+            ["", "a", "a.b/c", "r:5/a", "a:1", "a@sha256:0f", "-", "a_b-c", ".", ":", "@", ".*"];
+        let heads = ["", "a", "axb/c", "a.b/c", "r:5/a", "a\nb/c", "é", "a_b-c", "-", ":", "@"];
+        let tails = [
+            "",
+            ":",
+            ":1",
+            ":1.0-x_{}",
+            ":é",
+            ":1+2",
+            ":1:2",
+            "@",
+            "@sha256:",
+            "@sha256:0f",
+            "@sha256:0f@sha256:0f",
+            ":1@sha256:0f",
+            ":1@sha512:0f",
+            "@sha256:0f:1",
+            ":1\n",
+            "\n",
+        ];
+        let mut matched = 0;
+        for name in names {
+            let plain = PlainName::new(name).unwrap();
+            let regex = Regex::new(&pattern_of(name)).unwrap();
+            for (head, tail) in heads.iter().flat_map(|head| tails.map(|tail| (head, tail))) {
+                let text = format!("{head}{tail}");
+                assert_eq!(plain.is_match(&text), regex.is_match(&text), "{name:?} on {text:?}");
+                matched += usize::from(regex.is_match(&text));
+            }
+        }
+        assert!(matched > 80, "{matched}");
+        for name in
+            ["a+", "a[.]b", "(a)", "a|b", "a b", "é", "a$", "a^", "a\\.b", "a*", "a?", "a{2}"]
+        {
+            assert!(PlainName::new(name).is_none(), "{name}");
+        }
     }
 
     #[test]

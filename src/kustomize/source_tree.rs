@@ -196,6 +196,15 @@ impl SourceTree {
         crawl::Crawler::new(self, files).overlay(overlay)
     }
 
+    /// Reads the kustomization file of `directory` and finds the directories that it names, and reads nothing
+    /// that those or its files hold: for who asks who uses whom, and builds nothing.
+    ///
+    /// # Errors
+    /// Where `directory` cannot be followed, or is none.
+    pub fn add_alone(&mut self, files: &dyn Files, directory: &str) -> Result<(), LoadError> {
+        crawl::Crawler::new(self, files).alone(directory)
+    }
+
     /// The overlay the tree was loaded for: its real path.
     #[must_use]
     pub fn overlay(&self) -> &str {

@@ -1,7 +1,11 @@
 //! `overlay list`: every overlay, base and component below a directory, with who uses whom.
 
+mod users;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+
+pub(super) use users::Users;
 
 use super::Context;
 use crate::discover::{self, DiskFiles};
@@ -32,42 +36,9 @@ pub fn run(context: &Context, directories: &[OsString]) -> Result<Report, Error>
 /// Where the boundary holds too much to look through.
 pub(super) fn overlays_using(files: &DiskFiles, directory: &str) -> Result<Vec<String>, Error> {
     let found = discover::find_kustomizations(files.root())?;
-    let graph = Graph::load(SourceTree::default(), files, &found.directories)?;
-    let tops = graph.tops_using(directory);
-    Ok(tops.iter().map(|top| discover::shown_directory(top)).collect())
-}
-
-/// The most kustomizations among which users are looked for on every edit.
-const MOST_SEARCHED: usize = 5_000;
-
-/// Who builds on whom in the whole boundary.
-pub(super) struct Users(Graph);
-
-impl Users {
-    /// Looks through the boundary; `None` where it holds more than [`MOST_SEARCHED`] kustomizations, or
-    /// more files than a tree may have. `tree` is empty, and may share what was read of these files.
-    ///
-    /// # Errors
-    /// Where a directory cannot be read.
-    pub(super) fn load(tree: SourceTree, files: &DiskFiles) -> Result<Option<Self>, Error> {
-        let found = discover::find_kustomizations(files.root())?;
-        if found.directories.len() > MOST_SEARCHED {
-            return Ok(None);
-        }
-        Ok(Graph::load(tree, files, &found.directories).ok().map(Self))
-    }
-
-    /// The directories that build on `directory`, at any distance.
-    pub(super) fn of(&self, directory: &str) -> BTreeSet<String> {
-        let mut users = BTreeSet::new();
-        let mut pending = vec![directory];
-        while let Some(vertex) = pending.pop().and_then(|directory| self.0.nodes.get(directory)) {
-            let new = vertex.used_by.iter().filter(|user| users.insert((*user).clone()));
-            pending.extend(new.map(String::as_str));
-        }
-        users.remove(directory);
-        users
-    }
+    let mut users = Users::among(SourceTree::default(), files, found);
+    let tops = users.of(directory).into_iter().filter(|user| users.graph.is_top(user));
+    Ok(tops.map(|top| discover::shown_directory(&top)).collect())
 }
 
 fn is_below(path: &str, top: &str) -> bool {
@@ -96,7 +67,7 @@ impl Graph {
         directories: &[String],
     ) -> Result<Self, Error> {
         for directory in directories {
-            tree.add_overlay(files, directory)?;
+            tree.add_alone(files, directory)?;
         }
         let mut graph = Self::default();
         for directory in directories {
@@ -105,21 +76,10 @@ impl Graph {
         Ok(graph)
     }
 
-    /// What uses `directory` and is used by nothing itself, at any distance.
-    fn tops_using(&self, directory: &str) -> BTreeSet<String> {
-        let mut seen = BTreeSet::from([directory.to_owned()]);
-        let mut pending = vec![directory.to_owned()];
-        let mut tops = BTreeSet::new();
-        while let Some(directory) = pending.pop() {
-            let Some(vertex) = self.nodes.get(&directory) else { continue };
-            if vertex.used_by.is_empty() && !vertex.is_component {
-                tops.insert(directory);
-                continue;
-            }
-            let users = vertex.used_by.iter();
-            pending.extend(users.filter(|user| seen.insert((*user).clone())).cloned());
-        }
-        tops
+    /// Whether it is an overlay that nothing uses.
+    fn is_top(&self, directory: &str) -> bool {
+        let vertex = self.nodes.get(directory);
+        vertex.is_some_and(|vertex| vertex.used_by.is_empty() && !vertex.is_component)
     }
 
     fn add(&mut self, tree: &SourceTree, directory: &str) {

@@ -14,8 +14,9 @@ pub const PROBE: &str = "overlay.invalid/reached";
 /// The fields of a kustomization that act at the layer of `images:` or after it.
 const LATER_FIELDS: [&str; 5] = ["images", "replacements", "transformers", "validators", "vars"];
 
-/// The name of an entry that matches nothing: a file of nothing but images is no valid one without a field.
-const NOTHING: &str = "overlay[.]invalid/nothing";
+/// The name of an entry that matches nothing, for no image has two slashes in a row: a file of nothing but images
+/// is no valid one without a field.
+const NOTHING: &str = "overlay.invalid//nothing";
 
 /// A kustomization at its `images:` layer, twice.
 #[derive(Clone, Debug, PartialEq, Eq)]

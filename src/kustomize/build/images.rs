@@ -9,6 +9,7 @@ use super::context::Context;
 use super::field_path::{Create, FieldPathError, apply_specs, set_scalar, wrong_kind};
 use super::field_spec::FieldSpecs;
 use super::go_regexp;
+use crate::image::{PlainName, pattern_of};
 use crate::kustomize::error::{BuildError, BuildErrorKind, WarningKind};
 use crate::kustomize::node::{Node, Tag, Text, Value};
 use crate::kustomize::resmap::ResMap;
@@ -133,50 +134,24 @@ impl Updater<'_> {
 
 /// Whether an image has the name of an entry (`IsImageMatched`).
 enum Matcher {
-    /// A name in which only `.` stands for more than itself.
-    Name(String),
+    Name(PlainName),
     Pattern(Box<regex::Regex>),
 }
 
 impl Matcher {
     fn new(name: &str) -> Result<Self, go_regexp::PatternError> {
-        let is_simple = |c: char| c.is_ascii_alphanumeric() || "/:@_-.".contains(c);
-        if name.chars().all(is_simple) {
-            return Ok(Self::Name(name.to_owned()));
+        match PlainName::new(name) {
+            Some(plain) => Ok(Self::Name(plain)),
+            None => Ok(Self::Pattern(Box::new(go_regexp::compile(&pattern_of(name))?))),
         }
-        let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
-        go_regexp::compile(&pattern).map(|regex| Self::Pattern(Box::new(regex)))
     }
 
     fn is_match(&self, text: &str) -> bool {
         match self {
             Self::Pattern(regex) => regex.is_match(text),
-            Self::Name(name) => strip_name(text, name).is_some_and(is_tag_and_digest),
+            Self::Name(name) => name.is_match(text),
         }
     }
-}
-
-/// What follows `name`, in which a `.` stands for any character.
-fn strip_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let mut rest = text.chars();
-    for wanted in name.chars() {
-        let found = rest.next()?;
-        if found != wanted && (wanted != '.' || found == '\n') {
-            return None;
-        }
-    }
-    Some(rest.as_str())
-}
-
-fn is_tag_and_digest(text: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.{}-".contains(c);
-    let is_all_plain = |text: &str| text.chars().all(is_plain);
-    let (tag, digest) = match text.split_once("@sha256:") {
-        Some((tag, digest)) => (tag, digest),
-        None => (text, ""),
-    };
-    let is_tag = tag.is_empty() || tag.strip_prefix(':').is_some_and(is_all_plain);
-    is_tag && is_all_plain(digest)
 }
 
 /// The parts of an image: name, tag and digest (`image.Split`). A host before the first `/` may have

@@ -50,6 +50,38 @@ impl<'a> Crawler<'a> {
         }
     }
 
+    /// Reads the kustomization of the directory at `path`, and finds the directories that it names.
+    pub(super) fn alone(&mut self, path: &str) -> Result<(), LoadError> {
+        let not_one = || LoadError::NotADirectory { path: display_directory(path).to_owned() };
+        let Some(Entry::Directory { real }) = self.files.entry(path)? else {
+            return Err(not_one());
+        };
+        if !self.tree.kustomizations.contains_key(&real) {
+            let read = self.kustomization_of(&real);
+            self.tree.kustomizations.insert(real.clone(), read);
+        }
+        if let Ok(file) = self.tree.read_kustomization(&real) {
+            for reference in file.kustomization.directory_references() {
+                self.find_directory(&real, reference);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds what `reference` names from `root`, where it is a directory of the boundary.
+    fn find_directory(&mut self, root: &str, reference: &str) {
+        if remote::is_remote(reference) {
+            return;
+        }
+        let Some(asked) = join(root, reference) else { return };
+        if self.tree.found.contains_key(&asked) {
+            return;
+        }
+        if let Ok(Some(Entry::Directory { real })) = self.files.entry(&asked) {
+            self.tree.found.insert(asked, Found::Directory(real));
+        }
+    }
+
     /// Reads `directory` again, and all it newly reaches.
     pub(super) fn again(&mut self, directory: &str) -> Result<(), LoadError> {
         self.tree.kustomizations.remove(directory);
@@ -84,7 +116,8 @@ impl<'a> Crawler<'a> {
         Err(LoadError::TooMuch { path, what })
     }
 
-    fn directory(&mut self, directory: &str) {
+    /// The kustomization of a directory, read once for all trees of the version.
+    fn kustomization_of(&mut self, directory: &str) -> ReadKustomization {
         let known = self.shared.as_ref().and_then(|shared| shared.kustomization(directory));
         let read = match known {
             Some(known) => self.adopt_kustomization(directory, known),
@@ -93,6 +126,11 @@ impl<'a> Crawler<'a> {
         if let Some(shared) = &self.shared {
             shared.keep_kustomization(directory, &read);
         }
+        read
+    }
+
+    fn directory(&mut self, directory: &str) {
+        let read = self.kustomization_of(directory);
         if let Ok(file) = &read {
             self.references(directory, &Arc::clone(file).kustomization);
         }

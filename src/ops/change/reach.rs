@@ -23,7 +23,7 @@ pub(in crate::ops) fn note_users(
     if !overlays.iter().any(is_changed) {
         return Ok(());
     }
-    let Some(users) = list::Users::load(tree, files)? else {
+    let Some(mut users) = list::Users::load(tree, files)? else {
         let message = "the repository holds too many kustomizations to see who else builds on this";
         let note = Note { code: "users-not-sought", message: message.to_owned() };
         overlays
