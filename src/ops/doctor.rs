@@ -16,8 +16,7 @@ use crate::report::doctor::{Examined, State, to_json, to_text};
 const VERSION_TIME: Duration = Duration::from_secs(5);
 
 /// Programs, how each is asked for its version, and what it is for.
-const PROGRAMS: [(&str, &[&str], &str); 4] = [
-    ("helm", &["version", "--short"], "charts, with --enable-helm"),
+const PROGRAMS: [(&str, &[&str], &str); 3] = [
     ("ssh", &["-V"], "remotes over SSH"),
     ("gpg", &["--version"], "--sign, where git signs by OpenPGP"),
     ("ssh-keygen", &[], "--sign, where git signs by SSH"),

@@ -45,7 +45,11 @@ impl Context {
         items: &'i [T],
         work: impl Fn(&'i T) -> Result<R, Error> + Sync,
     ) -> Result<Vec<R>, Error> {
-        let cores = available_parallelism().map_or(1, NonZero::get).min(items.len());
+        // How many cores there are takes more files to find out than a small overlay has.
+        let cores = match items.len() {
+            0 | 1 => 1,
+            many => available_parallelism().map_or(1, NonZero::get).min(many),
+        };
         if cores < 2 {
             return items.iter().map(work).collect();
         }

@@ -52,6 +52,31 @@ fn components_that_list_the_next_one_twice_are_counted() {
     require_refusal(&files, "more than 5000 kustomizations");
 }
 
+/// Few kustomizations and many resources take as long as many kustomizations and few resources.
+#[test]
+fn resources_that_go_through_components_again_and_again_are_counted() {
+    let kind = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
+    let level = |level: usize| {
+        let next = if level < 16 {
+            format!("components: [../c{0}, ../c{0}]\n", level + 1)
+        } else {
+            String::new()
+        };
+        file(&format!("c{level}/kustomization.yaml"), format!("{kind}{next}"))
+    };
+    let files_with = |count: usize| {
+        let mut files: Vec<_> = (0..=16).map(level).collect();
+        let objects = (0..count).map(|at| CONFIG_MAP.replace("name: c", &format!("name: c{at}")));
+        files.push(file("root/r.yaml", objects.collect::<Vec<_>>().join("---\n")));
+        files.push(file("root/kustomization.yaml", "resources: [r.yaml]\ncomponents: [../c0]\n"));
+        files
+    };
+    let start = std::time::Instant::now();
+    require_refusal(&files_with(1), "more than 5000 kustomizations");
+    require_refusal(&files_with(400), "more than 200000 resources through its kustomizations");
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
 #[test]
 fn directories_without_resources_that_list_the_next_one_twice_are_counted() {
     let mut files: Vec<_> = (0..40)

@@ -1,6 +1,8 @@
 //! The one test binary.
 #![allow(missing_docs, clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr)]
 
+#[cfg(feature = "git")]
+mod apply_delivery;
 mod architecture;
 #[cfg(feature = "argocd")]
 mod argocd;
@@ -80,6 +82,8 @@ mod tables;
 #[cfg(all(feature = "trust", feature = "http"))]
 mod trust;
 mod untrusted;
+#[cfg(feature = "git")]
+mod users;
 #[cfg(all(feature = "http", feature = "cluster", feature = "git"))]
 mod verify;
 mod yaml;

@@ -293,9 +293,11 @@ impl<'a> Target<'a> {
             };
             return Err(BuildError::new(BuildErrorKind::Kustomization, message).at(path.origin));
         }
-        target
+        let accumulated = target
             .accumulate(gathered.unwrap_or_default())
-            .map_err(|error| error.within(format!("building '{directory}'")))
+            .map_err(|error| error.within(format!("building '{directory}'")))?;
+        self.context.limits.pass(accumulated.resources.len(), path.origin)?;
+        Ok(accumulated)
     }
 }
 

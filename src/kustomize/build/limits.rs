@@ -12,6 +12,10 @@ use crate::yaml::tree::MAX_DEPTH;
 /// The most kustomizations that one build accumulates; one that is used twice counts twice.
 pub(super) const MAX_KUSTOMIZATIONS: usize = 5_000;
 
+/// The most resources that leave kustomizations, each counted in every kustomization that it goes through: what a
+/// build takes grows with it.
+pub(super) const MAX_PASSED: usize = 200_000;
+
 /// The most values, or 64 bytes of text, that replacements, copies and vars of one build may write.
 pub(super) const MAX_WRITTEN: usize = 1_000_000;
 
@@ -25,6 +29,7 @@ const BYTES: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Limits {
     kustomizations: Cell<usize>,
+    passed: Cell<usize>,
     written: Cell<usize>,
 }
 
@@ -42,6 +47,23 @@ impl Limits {
         let message = format!(
             "the build uses more than {MAX_KUSTOMIZATIONS} kustomizations; are directories listed \
              more than once, at several levels?"
+        );
+        Err(BuildError::new(BuildErrorKind::Kustomization, message).at(origin))
+    }
+
+    /// Counts the resources that leave a kustomization, which the entry at `origin` names.
+    ///
+    /// # Errors
+    /// [`BuildErrorKind::Kustomization`] where there are too many.
+    pub(super) fn pass(&self, resources: usize, origin: Origin) -> Result<(), BuildError> {
+        let passed = self.passed.get().saturating_add(resources);
+        self.passed.set(passed);
+        if passed <= MAX_PASSED {
+            return Ok(());
+        }
+        let message = format!(
+            "the build takes more than {MAX_PASSED} resources through its kustomizations; are \
+             directories listed more than once, at several levels?"
         );
         Err(BuildError::new(BuildErrorKind::Kustomization, message).at(origin))
     }
