@@ -57,10 +57,9 @@ fn components_that_list_the_next_one_twice_are_counted() {
 fn resources_that_go_through_components_again_and_again_are_counted() {
     let kind = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
     let level = |level: usize| {
-        let next = if level < 16 {
-            format!("components: [../c{0}, ../c{0}]\n", level + 1)
-        } else {
-            String::new()
+        let next = match level {
+            16 => "commonAnnotations: {a: b}\n".to_owned(),
+            _ => format!("components: [../c{0}, ../c{0}]\n", level + 1),
         };
         file(&format!("c{level}/kustomization.yaml"), format!("{kind}{next}"))
     };

@@ -135,7 +135,7 @@ fn a_list_says_who_uses_whom_whatever_the_resources_hold() {
         ("prod/kustomization.yaml", "resources: [../base]\ncomponents: [../part]\n"),
         (
             "part/kustomization.yaml",
-            "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n",
+            "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: p-\n",
         ),
         ("broken/kustomization.yaml", "resources: [\n"),
     ]);
