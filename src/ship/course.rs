@@ -164,29 +164,40 @@ pub fn verdict(taken: &[Taken]) -> Verdict {
     }
 }
 
-/// Codes of failures after a merge that say nothing of the change: nothing could be seen, or somebody has
-/// already put something else in its place.
-const ELSEWHERE: [&str; 13] = [
-    "application-gone",
-    "argocd-denied",
-    "argocd-unconfigured",
-    "argocd-unreachable",
-    "cluster-denied",
-    "cluster-unreachable",
-    "commit-rewritten",
-    "degraded-before",
-    "internal",
-    "no-such-application",
-    "superseded",
-    "usage",
-    "wrong-application",
+/// Codes of failures after a merge by which the change was seen to go wrong, or not to be well when the time was over: what has not
+/// become healthy under watch is not left to become anything without one.
+pub const OF_THE_CHANGE: [&str; 24] = [
+    "commit-not-noticed",
+    "commit-not-synced",
+    "comparison-failed",
+    "controller-silent",
+    "degraded",
+    "drift",
+    "effect-ignored",
+    "effect-missing",
+    "health-unknown",
+    "hydration-failed",
+    "not-healthy",
+    "not-settled",
+    "not-verified",
+    "object-excluded",
+    "operation-stuck",
+    "probe-failed",
+    "prune-needed",
+    "reconcile-skipped",
+    "revision-pinned",
+    "rollout-stalled",
+    "suspended",
+    "sync-failed",
+    "sync-manual",
+    "sync-window",
 ];
 
-/// Whose fault a failure with the code of this name is. All that was seen to go wrong is the change's, a time that was over too: what
-/// has not become healthy under watch is not left to become anything without one.
+/// Whose fault a failure with the code of this name is. One that is not known says nothing of the change: something could not be
+/// reached or seen, or somebody has already put another value in its place.
 #[must_use]
 pub fn blame(code: &str) -> Blame {
-    if ELSEWHERE.contains(&code) { Blame::Elsewhere } else { Blame::Change }
+    if OF_THE_CHANGE.contains(&code) { Blame::Change } else { Blame::Elsewhere }
 }
 
 #[cfg(test)]
@@ -261,10 +272,12 @@ mod tests {
 
     #[test]
     fn what_was_not_seen_takes_nothing_back() {
-        for code in ["argocd-unreachable", "superseded", "degraded-before"] {
+        for code in
+            ["argocd-unreachable", "superseded", "degraded-before", "git-timeout", "internal"]
+        {
             assert_eq!(blame(code), Blame::Elsewhere, "{code}");
         }
-        for code in ["degraded", "sync-failed", "not-healthy", "verify-failed", "comparison-failed"]
+        for code in ["degraded", "sync-failed", "not-healthy", "not-verified", "comparison-failed"]
         {
             assert_eq!(blame(code), Blame::Change, "{code}");
         }

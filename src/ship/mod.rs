@@ -8,7 +8,9 @@ mod inside;
 mod record;
 mod waves;
 
-pub use course::{Blame, Ending, Policy, Step, Taken, Verdict, blame, next, verdict};
+pub use course::{
+    Blame, Ending, OF_THE_CHANGE, Policy, Step, Taken, Verdict, blame, next, verdict,
+};
 pub use inside::{Place, inside_of};
 pub use record::{RECORD_KEY, ShipRecord, is_name};
 pub use waves::{Shard, ShardError, WaveError, divide};

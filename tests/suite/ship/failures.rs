@@ -235,3 +235,10 @@ fn a_way_back_that_is_not_applied_is_told() {
     let hints = ran.json["error"]["hints"].to_string();
     assert!(hints.contains(&format!("--commit {}", &tip[..7])), "{hints}");
 }
+
+#[test]
+fn what_takes_a_change_back_are_codes_of_the_catalogue() {
+    for name in overlay::ship::OF_THE_CHANGE {
+        assert!(overlay::error::codes::Code::find(name).is_some(), "{name}");
+    }
+}
