@@ -57,7 +57,7 @@ fn a_pull_request_that_is_closed_is_no_merge_and_the_next_run_takes_a_fresh_one(
     let tip = harbor.tip();
     let ran = std::thread::scope(|scope| {
         scope.spawn(|| {
-            while harbor.stage.github.open_numbers().is_empty() {
+            while harbor.stage.github.looks() == 0 {
                 std::thread::sleep(Duration::from_millis(20));
             }
             harbor.stage.github.hub(|hub| hub.find(1).unwrap().is_open = false);
