@@ -135,7 +135,7 @@ mod tests {
             ("verify:\n  queries: [{name: a, query: b, atMost: .inf}]", 2, 41),
             ("verify:\n  logs: [{workload: a}]", 2, 10),
             ("verify:\n  logs: [{workload: a, forbid: '('}]", 2, 32),
-            ("verify:\n  logs: [{workload: a, forbid: b, overlays: ['[']}]", 2, 45),
+            ("verify:\n  logs: [{workload: a, forbid: b, overlays: ['[']}]", 2, 46),
         ] {
             let error = Settings::parse(text).unwrap_err();
             assert_eq!((error.line, error.column), (line, column), "{text:?} {error}");
