@@ -12,7 +12,7 @@ use crate::support::github::TOKEN;
 use crate::support::scripted_http::{Answer, ScriptedHttp};
 
 /// Lines that no test runs, and why.
-const NOT_RUN: [(&str, &str); 7] = [
+const NOT_RUN: [(&str, &str); 10] = [
     ("cargo run --release ", "run by `the_first_command_pins_the_fixture_and_writes_nothing`"),
     ("cargo test", "this is it"),
     ("cargo install ", "builds the program again"),
@@ -20,6 +20,12 @@ const NOT_RUN: [(&str, &str); 7] = [
     ("podman build ", "needs a registry"),
     ("podman run ", "needs a registry"),
     ("kubectl krew install ", "needs a release"),
+    (
+        "overlay probe https://api.example.com/healthz --for 1h",
+        "goes on beside the two lines after it; `probe::signals` ends one",
+    ),
+    ("overlay ship pin overlays/prod api:v1.4", "needs an Argo CD"),
+    ("kill -INT $probe", "ends the probe two lines before it"),
 ];
 
 /// Pages whose commands run elsewhere: `revert`, `ship::page`, `pull_request::walk`.
