@@ -333,6 +333,8 @@ impl Course<'_> {
             let ended = match until {
                 Until::Time(length, _) if due >= *length => Some(Ended::Time),
                 Until::Time(_, signals) => signals.interrupts.next().map(|_| Ended::Signal),
+                // However quick the command is, one try is made.
+                Until::Command(..) if number == 0 => None,
                 Until::Command(beside, signals) => {
                     self.end_of(beside, signals)?.map(Ended::Command)
                 }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::{Report, Style, Text};
 use crate::clock::format_rfc_3339_milliseconds;
 use crate::error::{Error, codes};
-use crate::probe::{Bucket, Outcome, Tally, Try};
+use crate::probe::{Bucket, Cause, Outcome, Tally, Try};
 
 /// The most failures that are listed one by one for people.
 const MOST_SHOWN: usize = 10;
@@ -92,6 +92,11 @@ impl ProbeReport {
         failures.filter(|one| one.at >= at).count() as u64
     }
 
+    fn has_met(&self, cause: Cause) -> bool {
+        let mut causes = self.targets.iter().flat_map(|target| target.tally.causes());
+        causes.any(|(met, _)| met == cause)
+    }
+
     fn error(&self) -> Option<Error> {
         let (failures, tries) = (
             self.failures(),
@@ -123,7 +128,11 @@ impl ProbeReport {
         (failures > allowed).then(|| {
             let allowed =
                 if allowed == 0 { String::new() } else { format!(", {allowed} are allowed") };
-            Error::new(codes::PROBE_FAILED, format!("{counted}{allowed}"))
+            let error = Error::new(codes::PROBE_FAILED, format!("{counted}{allowed}"));
+            match self.has_met(Cause::Tls) {
+                true => error.hint("`overlay verify --trust --connect HOST:PORT` says what is wrong with a certificate; --ca-file FILE names your own authorities"),
+                false => error,
+            }
         })
     }
 

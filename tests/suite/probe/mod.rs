@@ -166,6 +166,7 @@ fn certificates_are_checked_unless_told_otherwise() {
     let short = ["--interval", "100ms", "--for", "200ms"];
     let ran = probe(&[&[url.as_str()][..], &short].concat());
     assert_eq!(causes(&target(&ran)), caused(&[("tls", 2)]), "{ran:?}");
+    assert!(ran.json()["error"]["hints"][0].as_str().unwrap().contains("--connect"), "{ran:?}");
     let ran = probe(&[&[url.as_str(), "--ca-file", &ca][..], &short].concat());
     assert_eq!(ran.status, 0, "{ran:?}");
     let ran = probe(&[&[url.as_str(), "--insecure"][..], &short].concat());
@@ -232,6 +233,9 @@ fn a_command_beside_is_accompanied_to_its_end() {
     assert_eq!(ran.json()["result"]["command"]["status"], 0, "{ran:?}");
     assert_eq!(ran.json()["result"]["endedBy"], "command", "{ran:?}");
     assert!(ran.stderr.contains("\"$schema\""), "{ran:?}");
+    // However quick it is, the endpoint is asked once.
+    let ran = probe(&[&url, "--interval", "1h", "--", "true"]);
+    assert_eq!((ran.status, &target(&ran)["tries"]), (0, &serde_json::json!(1)), "{ran:?}");
     let ran = probe(&[&url, "--", "no-such-program-here"]);
     assert_eq!((ran.status, ran.code().as_str()), (4, "command-not-started"));
 }
