@@ -24,6 +24,8 @@ import (
 	"path"
 	"runtime/debug"
 	"strings"
+	"syscall"
+	"time"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	// Linked so that the managed-by label names the release, as the program's own does.
@@ -65,10 +67,11 @@ func main() {
 	for {
 		line, err := in.ReadBytes('\n')
 		if len(line) > 0 {
-			if err := encoder.Encode(judge(line)); err != nil {
+			result, ended := judgeInTime(line)
+			if err := encoder.Encode(result); err != nil {
 				os.Exit(1)
 			}
-			if err := out.Flush(); err != nil {
+			if err := out.Flush(); err != nil || !ended {
 				os.Exit(1)
 			}
 		}
@@ -76,6 +79,39 @@ func main() {
 			return
 		}
 	}
+}
+
+// patience is the processor time after which a build counts as one that never ends: kustomize makes
+// list elements for ever where a pattern does not match the element that is made for it.
+const patience = 20 * time.Second
+
+// judgeInTime answers one line. Where kustomize does not come to an end the answer says so, and the
+// process has to end, for the build goes on.
+func judgeInTime(line []byte) (result answer, ended bool) {
+	done := make(chan answer, 1)
+	begun := processorTime()
+	go func() { done <- judge(line) }()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case result := <-done:
+			return result, true
+		case <-tick.C:
+			if processorTime()-begun > patience {
+				return answer{Error: "kustomize does not end", Panic: true}, false
+			}
+		}
+	}
+}
+
+// processorTime is what this process has used so far.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func devNull() *os.File {

@@ -15,6 +15,8 @@ use crate::ours;
 
 /// How many cases a job takes at a time.
 const BATCH: u64 = 200;
+/// After how many cases the run says how far it is, for one that is stopped; a multiple of [`BATCH`].
+const REPORT_EVERY: u64 = 10_000;
 /// How often kustomize is asked again before a difference counts: a few of its answers vary.
 const REPEATS: usize = 4;
 
@@ -110,6 +112,9 @@ fn job(plan: &Plan, progress: &Progress) -> Result<(), String> {
         if first >= plan.count {
             return Ok(());
         }
+        if first > 0 && first.is_multiple_of(REPORT_EVERY) {
+            println!("{first} overlays of seed {} so far", plan.seed);
+        }
         for offset in first..(first + BATCH).min(plan.count) {
             if kinds_found(progress) >= plan.most {
                 return Ok(());
@@ -157,7 +162,7 @@ fn compare(
 /// What the own build names as a thing that only kustomize can build, where that builds it.
 fn left_to_kustomize(theirs: &Answer, ours: &Answer) -> Option<String> {
     let (Answer::Printed(_), Answer::Refused(words)) = (theirs, ours) else { return None };
-    let words = words.strip_suffix(": only kustomize itself can build this")?;
+    let words = words.strip_suffix(ours::LEFT)?;
     let words = words.rsplit(": ").next()?;
     let kind_at = words.find("hash of a ").map_or(words.len(), |at| at + "hash of a ".len());
     Some(words[..kind_at].trim_end().to_owned())

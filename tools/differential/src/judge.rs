@@ -38,12 +38,20 @@ impl Judge {
         self.ask(&json!({"dir": directory}))
     }
 
+    fn send(&mut self, line: &str) -> std::io::Result<()> {
+        self.input.write_all(line.as_bytes())?;
+        self.input.flush()
+    }
+
     fn ask(&mut self, request: &Value) -> Result<Answer, String> {
         let failed = |e: std::io::Error| format!("the judge does not answer: {e}");
         let mut line = request.to_string();
         line.push('\n');
-        self.input.write_all(line.as_bytes()).map_err(failed)?;
-        self.input.flush().map_err(failed)?;
+        if self.send(&line).is_err() {
+            // It ends after a build that does not.
+            *self = Self::start(&self.program.clone())?;
+            self.send(&line).map_err(failed)?;
+        }
         line.clear();
         if self.output.read_line(&mut line).map_err(failed)? == 0 {
             // A stack that overflows takes the whole process with it.

@@ -4,12 +4,14 @@
 //!                       [--write DIRECTORY] [--most N]
 //!     differential show --seed N --start N
 //!     differential corpus --judge ../judge/judge DIRECTORY
+//!     differential tree --judge ../judge/judge DIRECTORY
 //!     differential fixtures DIRECTORY
 //!
 //! `fuzz` builds random overlays on both sides. A difference is made small and, with `--write`,
 //! becomes a case folder there (the layout of `fixtures/build`). It ends with 1 where any was found.
 //! `show` prints the files of one random overlay. `corpus` builds every overlay that
-//! `DIRECTORY/expected.tsv` names. `fixtures` lists the case folders (`fixtures/build`) that differ.
+//! `DIRECTORY/expected.tsv` names, `tree` every directory with a kustomization file. `fixtures` lists the
+//! case folders (`fixtures/build`) that differ.
 
 mod case;
 mod corpus;
@@ -83,8 +85,12 @@ fn run() -> Result<bool, String> {
             let folder = options.rest.first().ok_or("the corpus folder is needed")?;
             corpus::run(options.text("judge")?.as_ref(), folder.as_ref())
         }
+        "tree" => {
+            let folder = options.rest.first().ok_or("the folder is needed")?;
+            corpus::tree(options.text("judge")?.as_ref(), folder.as_ref())
+        }
         "fixtures" => fixtures::run(options.rest.first().ok_or("the folder is needed")?.as_ref()),
-        other => Err(format!("unknown command {other:?}: fuzz, show, corpus or fixtures")),
+        other => Err(format!("unknown command {other:?}: fuzz, show, corpus, tree or fixtures")),
     }
 }
 

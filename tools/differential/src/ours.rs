@@ -10,6 +10,9 @@ use overlay::kustomize::{Entry, Files, FilesError, SourceTree, build};
 
 use crate::case::{Answer, Case};
 
+/// How a refusal ends of what only kustomize can build.
+pub(crate) const LEFT: &str = ": only kustomize itself can build this";
+
 /// The texts of a case as the port that a build reads through.
 struct MemoryFiles<'a> {
     files: &'a BTreeMap<String, String>,

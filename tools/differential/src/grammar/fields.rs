@@ -308,11 +308,13 @@ fn replacement_target(grammar: &mut Grammar, world: &World) -> Value {
             "spec.template.metadata.labels.x",
         ]);
     }
-    target.put("fieldPaths", Value::List(vec![s(quoted(&path))]));
     let mut options = Value::Map(Vec::new());
     if random.chance(65) {
         options.put("create", s("true"));
+        // Kustomize never ends where an element that is made for a pattern does not match it.
+        path = path.replace("[name=^", "[name=").replace("$]", "]");
     }
+    target.put("fieldPaths", Value::List(vec![s(quoted(&path))]));
     if random.chance(15) {
         options.put("delimiter", s(random.word(&["\":\"", "\"/\"", "\"-\""])));
         options.put("index", s(random.word(&["0", "1", "-1", "7"])));
