@@ -141,15 +141,19 @@ func judge(line []byte) (result answer) {
 	if err != nil {
 		return answer{Error: "judge: " + err.Error()}
 	}
-	return build(files, where)
+	result = build(files, where)
+	if asked.Dir != "" && openapi.GetSchemaVersion() != defaultSchema {
+		// What a directory names is known after it was built.
+		openapi.ResetOpenAPI()
+		defer openapi.ResetOpenAPI()
+		result = build(files, where)
+	}
+	return result
 }
 
 // namesSchema says whether the request may replace the schema, which kustomize keeps for the whole
 // process: such a build starts from a fresh one, as a new process would, and leaves none behind.
 func (asked request) namesSchema() bool {
-	if asked.Dir != "" {
-		return true
-	}
 	for name, text := range asked.Files {
 		if strings.HasPrefix(strings.ToLower(path.Base(name)), "kustomization") &&
 			strings.Contains(strings.ToLower(text), "openapi") {

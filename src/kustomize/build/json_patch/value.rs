@@ -252,7 +252,9 @@ fn string(text: String, origin: Origin) -> Node {
 /// [`BuildErrorKind::Emit`] as for [`json_of`].
 pub(super) fn through_float64(node: &mut Node) -> Result<(), BuildError> {
     let origin = node.origin;
-    node.layout = Layout::Block;
+    // What is empty is printed in braces or brackets, and read with them.
+    let is_empty_collection = node.as_scalar().is_none() && node.is_nil_or_empty();
+    node.layout = if is_empty_collection { Layout::Flow } else { Layout::Block };
     match &mut node.value {
         Value::Seq(items) => items.iter_mut().try_for_each(through_float64),
         Value::Map(map) => map.entries_mut().iter_mut().try_for_each(|entry| {
