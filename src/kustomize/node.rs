@@ -128,7 +128,7 @@ pub enum Value {
     Seq(Vec<Node>),
 }
 
-/// A comment that kyaml keeps with a scalar and prints with it, so that the patterns of replacement
+/// A comment that kyaml keeps with a value and prints with it, so that the patterns of replacement
 /// paths see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comment {
@@ -147,7 +147,7 @@ pub struct Node {
     pub origin: Origin,
     /// How it is laid out, if it is a mapping or a sequence.
     pub layout: Layout,
-    /// The comment of a scalar.
+    /// The comment of the value itself; [`Layout::CommentedBlock`] is for one of its key.
     pub comment: Option<Box<Comment>>,
 }
 

@@ -270,6 +270,7 @@ impl Resource {
         match text.map(|text| (text, text.strip_prefix('/'))) {
             None => Text::default(),
             Some((text, None)) => Text::clone(text),
+            Some((text, Some(version))) if version.contains('/') => Text::clone(text),
             Some((_, Some(version))) => Text::from(version),
         }
     }

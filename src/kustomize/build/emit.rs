@@ -51,7 +51,9 @@ pub(crate) fn as_yaml(resources: &[Resource]) -> Result<String, BuildError> {
 /// # Errors
 /// [`BuildErrorKind::Unsupported`] for such a value; `in_flow` says that it stands in braces or brackets.
 pub(crate) fn check_comment(node: &Node, in_flow: bool) -> Result<(), BuildError> {
-    if node.layout != Layout::CommentedBlock || (!in_flow && !node.is_nil_or_empty()) {
+    let is_own = node.comment.is_some() && node.as_scalar().is_none();
+    let is_commented = is_own || node.layout == Layout::CommentedBlock;
+    if !is_commented || (!in_flow && !node.is_nil_or_empty()) {
         return Ok(());
     }
     let what = "a comment behind the key of an object that is printed in braces";

@@ -38,7 +38,7 @@ pub(super) enum Form<'s> {
     Alias(SyntaxId),
 }
 
-/// A comment that go-yaml version 3 keeps with a scalar.
+/// A comment that go-yaml version 3 keeps with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remark<'s> {
     /// Behind it on its line, from `#` on.
@@ -56,7 +56,7 @@ pub(super) struct SyntaxNode<'s> {
     pub(super) is_flow: bool,
     /// Whether it is a collection by indentation with a comment behind its key.
     pub(super) is_commented: bool,
-    /// The comment of a scalar.
+    /// The comment of a scalar, or of a collection by indentation behind its anchor or tag.
     pub(super) comment: Option<Remark<'s>>,
     /// The tag, `!!name` for one of YAML's own.
     pub(super) tag: Option<Box<str>>,

@@ -38,8 +38,8 @@ struct Parser<'s> {
     handles: Vec<(&'s str, String)>,
     /// The token that was taken last.
     last: Mark,
-    /// Whether a comment stands behind that.
-    is_commented: bool,
+    /// The comment behind that; empty for none.
+    comment: &'s str,
     /// Nodes so far, aliases expanded.
     expanded: u64,
     depth: usize,
@@ -66,7 +66,7 @@ pub(super) fn parse(text: &str, rules: Rules) -> Result<Syntax<'_>, YamlError> {
         anchors: HashMap::new(),
         handles: Vec::new(),
         last: Mark::default(),
-        is_commented: false,
+        comment: "",
         expanded: 0,
         depth: 0,
         deepest: 0,
@@ -131,7 +131,7 @@ impl<'s> Parser<'s> {
     fn take(&mut self) -> Result<Token<'s>, YamlError> {
         let token = self.scanner.take()?;
         self.last = token.mark;
-        self.is_commented = !token.comment.is_empty();
+        self.comment = token.comment;
         Ok(token)
     }
 
@@ -274,9 +274,16 @@ impl<'s> Parser<'s> {
         mark: Mark,
     ) -> Result<SyntaxId, YamlError> {
         let is_map = matches!(form, Form::Map);
+        let has_properties = properties.anchor.is_some() || properties.tag.is_some();
         let mut node = new_node(form, properties.tag, mark);
         node.is_flow = layout == Layout::Flow;
-        node.is_commented = self.is_commented && !node.is_flow;
+        if !self.comment.is_empty() && !node.is_flow {
+            // Behind a key the comment is the key's, behind an anchor or a tag the collection's.
+            match has_properties {
+                true => node.comment = Some(Remark::Behind(self.comment)),
+                false => node.is_commented = true,
+            }
+        }
         let before = (self.expanded, self.deepest);
         self.deepest = self.depth;
         let id = self.open(node, mark)?;
@@ -337,8 +344,9 @@ impl<'s> Parser<'s> {
             };
             let item = if is_absent { self.absent()? } else { self.node(true, false)? };
             let is_above_comment = self.scanner.peek()?.is_below_comment;
-            if is_below_comment || is_above_comment {
-                self.syntax.nodes[item.0 as usize].comment = Some(Remark::Around);
+            let node = &mut self.syntax.nodes[item.0 as usize];
+            if (is_below_comment || is_above_comment) && matches!(node.form, Form::Scalar(..)) {
+                node.comment = Some(Remark::Around);
             }
             is_below_comment = is_above_comment;
             self.add(item);
