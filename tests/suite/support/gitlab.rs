@@ -437,7 +437,7 @@ impl View {
             hub.find(number).unwrap().by_itself = Some(how);
             return (200, self.request(hub, number));
         }
-        match hub.merge_now(number, &body["sha"].as_str().unwrap().to_owned(), how) {
+        match hub.merge_now(number, body["sha"].as_str().unwrap(), how) {
             Ok(_) => (200, self.request(hub, number)),
             Err(_) => message(405, "405 Method Not Allowed"),
         }
