@@ -40,10 +40,17 @@ struct StepView<'a> {
     kind: &'static str,
     class: &'static str,
     node: Option<&'a str>,
-    text: &'a str,
+    text: Vec<Piece<'a>>,
     commands: &'a [String],
     pods: &'a [String],
     count: String,
+}
+
+/// A part of a sentence: plain, or between backticks.
+#[derive(Serialize)]
+struct Piece<'a> {
+    is_code: bool,
+    text: &'a str,
 }
 
 /// The nodes before, or those after.
@@ -128,11 +135,16 @@ fn step(step: &Step) -> StepView<'_> {
             _ => "",
         },
         node: step.node.as_deref(),
-        text: &step.text,
+        text: pieces(&step.text),
         commands: &step.commands,
         pods,
         count: counted(pods.len(), "pod"),
     }
+}
+
+fn pieces(sentence: &str) -> Vec<Piece<'_>> {
+    let parts = sentence.split('`').enumerate();
+    parts.map(|(number, text)| Piece { is_code: number % 2 == 1, text }).collect()
 }
 
 fn node_view(node: &PlannedNode, palette: &Palette, moving: &str) -> Node {
