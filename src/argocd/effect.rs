@@ -75,7 +75,7 @@ fn is_readable(object: &ObjectRef, path: &FieldPath) -> bool {
 /// What `root` holds in place of the expected value.
 fn check_field(change: &ExpectedChange, field: &ExpectedField, root: &Value) -> Option<String> {
     let seen = FieldPath::json_at(root, field.path.steps());
-    if is_expected(field.value.as_ref(), seen) {
+    if is_expected(field.value.as_ref(), seen, PartialEq::eq) {
         return None;
     }
     let shown =
@@ -89,8 +89,11 @@ fn check_field(change: &ExpectedChange, field: &ExpectedField, root: &Value) -> 
     ))
 }
 
+/// Whether two values that are no mappings, lists or numbers are the same.
+type Same = fn(&Value, &Value) -> bool;
+
 /// What an API server may leave out or add counts as nothing: nulls and empty lists and mappings.
-fn is_expected(wanted: Option<&Value>, seen: Option<&Value>) -> bool {
+fn is_expected(wanted: Option<&Value>, seen: Option<&Value>, is_same: Same) -> bool {
     let is_empty = |value: &Value| match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
@@ -100,23 +103,59 @@ fn is_expected(wanted: Option<&Value>, seen: Option<&Value>) -> bool {
     let wanted = wanted.filter(|value| !is_empty(value));
     let seen = seen.filter(|value| !is_empty(value));
     match (wanted, seen) {
-        (Some(wanted), Some(seen)) => holds(wanted, seen),
+        (Some(wanted), Some(seen)) => holds(wanted, seen, is_same),
         (wanted, seen) => wanted.is_none() && seen.is_none(),
     }
 }
 
 /// Whether `seen` is `wanted`, with what an API server added by default.
-fn holds(wanted: &Value, seen: &Value) -> bool {
+fn holds(wanted: &Value, seen: &Value, is_same: Same) -> bool {
     match (wanted, seen) {
         (Value::Object(wanted), Value::Object(seen)) => {
-            wanted.iter().all(|(key, value)| is_expected(Some(value), seen.get(key)))
+            wanted.iter().all(|(key, value)| is_expected(Some(value), seen.get(key), is_same))
         }
         (Value::Array(wanted), Value::Array(seen)) => {
-            wanted.len() == seen.len() && wanted.iter().zip(seen).all(|(a, b)| holds(a, b))
+            wanted.len() == seen.len() && wanted.iter().zip(seen).all(|(a, b)| holds(a, b, is_same))
         }
         (Value::Number(wanted), Value::Number(seen)) => wanted.as_f64() == seen.as_f64(),
-        (wanted, seen) => wanted == seen,
+        (wanted, seen) => is_same(wanted, seen),
     }
+}
+
+/// Whether two texts, or a text and a number, are one amount of Kubernetes (`resource.Quantity`).
+fn is_same_amount(wanted: &Value, seen: &Value) -> bool {
+    match (amount(wanted), amount(seen)) {
+        (Some(wanted), Some(seen)) => (wanted - seen).abs() <= wanted.abs() * 1e-9,
+        _ => wanted == seen,
+    }
+}
+
+/// An amount as a number: digits, and an SI or binary suffix.
+fn amount(value: &Value) -> Option<f64> {
+    let text = match value {
+        Value::String(text) => text.as_str(),
+        Value::Number(number) => return number.as_f64(),
+        _ => return None,
+    };
+    let end = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic()).len();
+    let (digits, suffix) = text.split_at(end);
+    const DECIMAL: [(&str, i32); 9] = [
+        ("n", -9),
+        ("u", -6),
+        ("m", -3),
+        ("", 0),
+        ("k", 3),
+        ("M", 6),
+        ("G", 9),
+        ("T", 12),
+        ("P", 15),
+    ];
+    const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    let decimal =
+        DECIMAL.iter().find(|(name, _)| *name == suffix).map(|(_, power)| 10f64.powi(*power));
+    let binary = BINARY.iter().zip(1..).find(|(name, _)| **name == suffix);
+    let unit = decimal.or(binary.map(|(_, power)| 1024f64.powi(power)))?;
+    Some(digits.parse::<f64>().ok()? * unit)
 }
 
 fn check_live(
@@ -132,9 +171,12 @@ fn check_live(
     let at = |root: &Option<Value>| {
         root.as_ref().and_then(|root| FieldPath::json_at(root, field.path.steps()).cloned())
     };
-    // The server writes some values in another form (`0.5` as `500m`): then what it would store is what is stored.
+    // The server writes amounts in another form (`0.5` as `500m`): then what it would store is what is stored. That alone
+    // says little: it is so of every field that the comparison leaves out, by rules of the Application or of Argo CD.
     let stored = at(&found.normalized_live);
-    if stored.is_some() && stored == at(&found.predicted_live) {
+    let is_stored = stored.is_some() && stored == at(&found.predicted_live);
+    let seen_value = FieldPath::json_at(live, field.path.steps());
+    if is_stored && is_expected(field.value.as_ref(), seen_value, is_same_amount) {
         return None;
     }
     let is_ignored = ignored.iter().any(|rule| is_ignored(rule, change, &field.path));
@@ -233,6 +275,22 @@ mod tests {
         managed[0].normalized_live = Some(cpu("500m"));
         managed[0].predicted_live = Some(cpu("500m"));
         assert_eq!(check_effect(&changes, &managed, &[]), None);
+        // What the comparison leaves out is stored as it is too, whatever was rendered.
+        for other in ["400m", "5", "0.5Gi", "half"] {
+            managed[0].live = Some(cpu(other));
+            managed[0].normalized_live = Some(cpu(other));
+            managed[0].predicted_live = Some(cpu(other));
+            assert!(check_effect(&changes, &managed, &[]).is_some(), "{other}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_compared_by_what_they_are() {
+        let same = |a: Value, b: Value| is_same_amount(&a, &b);
+        assert!(same(json!("0.5"), json!("500m")) && same(json!("1024Mi"), json!("1Gi")));
+        assert!(same(json!(1), json!("1")) && same(json!("1000k"), json!("1M")));
+        assert!(!same(json!("1"), json!("1m")) && !same(json!("1Gi"), json!("1G")));
+        assert!(!same(json!("v1"), json!("v2")) && same(json!("v1"), json!("v1")));
     }
 
     #[test]

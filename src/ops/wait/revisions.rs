@@ -30,6 +30,20 @@ pub(super) struct GitRevisions<'a> {
     pub(super) overlays: Vec<(String, Vec<ExpectedChange>)>,
     /// What others found out already.
     pub(super) relations: Arc<Relations>,
+    /// Whether the branch had the commit when it was last fetched or pushed from here. Of before the wait: what is fetched
+    /// for it moves what is known of the branch.
+    pub(super) had: bool,
+}
+
+/// Whether the branch of the remote had the commit when it was last fetched or pushed from here.
+pub(super) fn had(repository: &Repository, remote: &str, branch: &str, commit: ObjectId) -> bool {
+    let short = match branch {
+        "" => "HEAD",
+        named => named.strip_prefix("refs/heads/").unwrap_or(named),
+    };
+    let tracked = repository.reference(&format!("refs/remotes/{remote}/{short}"));
+    let tip = tracked.ok().flatten();
+    tip.is_some_and(|tip| repository.is_ancestor(commit, tip).unwrap_or(false))
 }
 
 impl GitRevisions<'_> {
@@ -104,19 +118,11 @@ impl GitRevisions<'_> {
     fn delivered(&self) -> Result<Option<bool>, Error> {
         let remote = Remote::open(self.repository().git(), &self.remote)?;
         let Some(branch) = reference(&remote, &self.branch) else { return Ok(None) };
-        let tracked = self.tracked(&branch)?;
         let has = |tip: ObjectId| self.repository().is_ancestor(self.commit, tip);
-        let had = tracked.map(has).transpose()?.unwrap_or(false);
         Ok(match remote.fetch_branch(self.repository(), &branch)? {
             Some(tip) if has(tip)? => Some(true),
-            _ => had.then_some(false),
+            _ => self.had.then_some(false),
         })
-    }
-
-    /// What the branch was when it was last fetched or pushed from here.
-    fn tracked(&self, branch: &str) -> Result<Option<ObjectId>, Error> {
-        let short = branch.strip_prefix("refs/heads/").unwrap_or(branch);
-        Ok(self.repository().reference(&format!("refs/remotes/{}/{short}", self.remote))?)
     }
 
     fn hydrated(&self, query: &HydratedQuery) -> Result<Relation, Error> {

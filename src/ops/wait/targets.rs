@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::effect::{CommitEffect, Renders};
 use super::overrides::{source_files, stated, stated_in_files};
-use super::revisions::{GitRevisions, Relations};
+use super::revisions::{GitRevisions, Relations, had};
 use super::{Deployer, WaitRequest, trouble};
 use crate::argocd::{
     Application, ApplicationRef, ArgoCd, Containment, Expectation, ExpectedChange, ExpectedEffect,
@@ -177,10 +177,12 @@ impl<'a> Setting<'a> {
         let mut warnings = self.overrides(found, &sources);
         let first = sources.first().map(|source| (&*source.repo_url, &*source.target_revision));
         let (repository, branch) = first.unwrap_or_default();
+        let remote = self.remote_of(repository);
         let revisions = GitRevisions {
             renders: self.renders,
             commit: self.commit,
-            remote: self.remote_of(repository),
+            had: had(self.renders.repository, &remote, branch, self.commit),
+            remote,
             branch: branch.to_owned(),
             overlays,
             relations: Arc::clone(&self.relations),

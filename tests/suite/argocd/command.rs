@@ -266,8 +266,14 @@ fn a_commit_that_a_forced_push_dropped_is_told() {
     let cases = Cases::new();
     let old = cases.name("@OLD@").to_owned();
     let hub = cases.lab.url("hub.git");
-    cases.lab.git("work", &["push", "-q", "-f", &hub, &format!("{old}:refs/heads/main")]);
-    let server = FakeArgo::start(vec![("prod", Script::new(vec![cases.frame("c91-1")]))]);
+    // Another way from the commit before, which has to be fetched to be known.
+    cases.lab.git("work", &["reset", "-q", "--hard", &old]);
+    cases.lab.write("work/apps/other/y", "y\n");
+    let other = cases.lab.commit_all("work", "another way");
+    cases.lab.git("work", &["push", "-q", "-f", &hub, "HEAD:refs/heads/main"]);
+    let mut app = cases.frame("c91-1");
+    app["status"]["sync"]["revision"] = json!(other);
+    let server = FakeArgo::start(vec![("prod", Script::new(vec![app]))]);
     let ran = cases.wait(&server, &["prod", "--timeout", "2m"]);
     assert_eq!((ran.status, &*ran.code()), (5, "commit-rewritten"), "{ran:?}");
 }

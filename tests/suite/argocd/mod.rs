@@ -7,4 +7,5 @@ mod frames;
 #[cfg(feature = "cluster")]
 mod kubernetes;
 mod outcomes;
+mod recorded;
 mod server;

@@ -262,7 +262,12 @@ impl World {
         excluded.into_iter().chain(shared).collect()
     }
 
-    fn is_ignored(&self, object: Object, wanted: Option<u32>, live: Option<u32>) -> bool {
+    pub(super) fn is_ignored(
+        &self,
+        object: Object,
+        wanted: Option<u32>,
+        live: Option<u32>,
+    ) -> bool {
         let covered = matches!(object, WEB | DB | CONFIG);
         self.settings.ignored_difference && covered && wanted.is_some() && live.is_some()
     }

@@ -85,11 +85,15 @@ impl Server {
         let namespace = NAMESPACES[caches.managed_namespace];
         let one = |(object, target, live): &(Object, Option<u32>, Live)| {
             let (group, _, kind) = kind(*object);
+            let target_value = *target;
             let target = target.map_or(Value::Null, |v| manifest(*object, v, namespace));
+            // What the comparison leaves out stays as it is, in what would be stored too.
+            let kept = self.world.is_ignored(*object, target_value, live.value);
             let live = live_state(*object, live, namespace).to_string();
+            let predicted = if kept { live.clone() } else { target.to_string() };
             json!({"group": group, "kind": kind, "name": name(*object), "namespace": namespace,
                 "targetState": target.to_string(), "liveState": live, "normalizedLiveState": live,
-                "predictedLiveState": target.to_string()})
+                "predictedLiveState": predicted})
         };
         Some(caches.managed.iter().map(one).collect())
     }
