@@ -72,7 +72,7 @@ fn what_holds_it_back_is_told() {
 #[test]
 fn what_differs_in_the_cluster_is_told() {
     ends(side("drift"), "drift", 5, &["Deployment/side"]);
-    ends(replicas(side("shared")), "object-excluded", 5, &["argocd/other"]);
+    ends(replicas(side("shared")), "object-excluded", 5, &["argocd/side and other"]);
     let state = json!({"spec": {"replicas": 1}}).to_string();
     let managed: Value = json!({"items": [{"group": "apps", "kind": "Deployment", "name": "side",
         "namespace": "side", "targetState": state, "liveState": state}]});
