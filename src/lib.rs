@@ -4,7 +4,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], [`database`], [`patterns`], [`repository_url`], `http`, `kubernetes`, `tls`, `trust` |
+//! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], `json`, [`database`], [`patterns`], [`repository_url`], `http`, `kubernetes`, `tls`, `trust` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
 //! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`], [`rollout`], [`drain`], [`ship`] |
 //! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], [`cluster`], `git`, `forge`, `argocd`, `registry` |
@@ -38,6 +38,7 @@ pub mod hint;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod image;
+mod json;
 #[cfg(feature = "cluster")]
 pub mod kubernetes;
 pub mod kustomize;

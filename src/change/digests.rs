@@ -2,6 +2,7 @@
 
 use super::image::{Pin, PinValue, PinValueError};
 use super::key::Key;
+use crate::json::JsonProblem;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::collections::HashSet;
 use std::fmt;
@@ -65,9 +66,8 @@ pub fn parse_assignment(key: &str, value: &str) -> Result<Pin, DigestsError> {
 }
 
 fn json_error(error: &serde_json::Error) -> DigestsError {
-    let text = error.to_string();
-    let reason = text.split(" at line ").next().unwrap_or_default().to_owned();
-    DigestsError::Json { line: error.line(), column: error.column().max(1), reason }
+    let JsonProblem { line, column, reason } = error.into();
+    DigestsError::Json { line, column, reason }
 }
 
 /// The members of an object in their order, those of one name included.

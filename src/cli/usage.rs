@@ -18,8 +18,28 @@ pub(super) fn report(error: &clap::Error, args: &[OsString], environment: &Envir
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             ui.print_bytes(error.render().to_string().as_bytes())
         }
+        // clap would print the help in place of a word on what is missing.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let words = command_words(args);
+            ui.print_report(&Report::failure(&words, command_missing(&words)))
+        }
         _ => ui.print_report(&Report::failure(&command_words(args), usage_error(error))),
     }
+}
+
+/// A command of commands (`set`) that is given without one.
+fn command_missing(words: &str) -> Error {
+    let mut command = Cli::command();
+    for word in words.split_whitespace() {
+        if let Some(below) = command.find_subcommand(word) {
+            command = below.clone();
+        }
+    }
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let whole = format!("overlay {words}");
+    let whole = whole.trim_end();
+    Error::new(codes::USAGE, format!("`{whole}` needs one of: {}", names.join(", ")))
+        .hint(format!("`{whole} --help` says what each does"))
 }
 
 fn usage_error(error: &clap::Error) -> Error {

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 
 use super::{ClusterError, ClusterReader, KindName, Listing, LogName, ObjectName, WatchEvent};
+use crate::json::JsonProblem;
 
 /// The objects of a dump.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +40,8 @@ impl Dump {
                 None => return Ok(dump),
                 Some(Ok(document)) => dump.add(document, &place(text, before))?,
                 Some(Err(error)) => {
-                    let (line, column) = (error.line(), error.column());
-                    let message = format!("not the JSON of `kubectl get -o json`: {error}");
+                    let JsonProblem { line, column, reason } = (&error).into();
+                    let message = format!("not the JSON of `kubectl get -o json`: {reason}");
                     return Err(DumpError { message, line, column });
                 }
             }

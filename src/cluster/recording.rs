@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::dump::{Dump, DumpError, place};
 use super::{KindName, WatchEvent};
 use crate::clock::parse_rfc_3339;
+use crate::json::JsonProblem;
 
 /// One document of a recording.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,8 +45,8 @@ impl Recording {
                 None => return Ok(recording),
                 Some(Ok(document)) => document,
                 Some(Err(error)) => {
-                    let (line, column) = (error.line(), error.column());
-                    let message = format!("{described}: no JSON of a watch: {error}");
+                    let JsonProblem { line, column, reason } = (&error).into();
+                    let message = format!("{described}: no JSON of a watch: {reason}");
                     return Err(DumpError { message, line, column });
                 }
             };

@@ -9,6 +9,7 @@ use crate::baseline::{Baseline, Comparison, KINDS, Origin, VERSION};
 use crate::clock;
 use crate::cluster::{ClusterError, KindName};
 use crate::error::{Error, Location, codes};
+use crate::json::JsonProblem;
 use crate::report::Report;
 use crate::report::baseline::{compared, recorded};
 use crate::report::verify::VerifyForm;
@@ -113,10 +114,10 @@ fn load(context: &Context, file: &Path) -> Result<Baseline, Error> {
         Err(error) => return Err(error),
     };
     let broken = |error: serde_json::Error| {
-        let place = Location::at(&name, error.line(), error.column());
+        let JsonProblem { line, column, reason } = (&error).into();
         invalid("not a baseline that `overlay baseline record` writes".to_owned())
-            .at(place)
-            .cause(error.to_string())
+            .at(Location::at(&name, line, column))
+            .cause(reason)
     };
     let json: serde_json::Value = serde_json::from_str(&text).map_err(broken)?;
     // Another form may have anything else in it: its version is looked at first.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DigestResolver, MediaType, Platform, RegistryError, Resolved, Step, Wanted};
 use crate::image::{Digest, Reference, normalize_name};
+use crate::json::JsonProblem;
 
 /// The form that is written.
 const VERSION: u64 = 1;
@@ -96,10 +97,9 @@ impl LockedDigests {
     /// # Errors
     /// [`LockFileError`] for broken JSON, another version, a reference without a tag or one that stands twice.
     pub fn parse(file: &str, text: &str) -> Result<Self, LockFileError> {
-        let read: File = serde_json::from_str(text).map_err(|error| LockFileError {
-            why: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
-            line: Some(error.line()),
-            column: Some(error.column().max(1)),
+        let read: File = serde_json::from_str(text).map_err(|error| {
+            let JsonProblem { line, column, reason } = (&error).into();
+            LockFileError { why: reason, line: Some(line), column: Some(column) }
         })?;
         let wrong = |why: String| LockFileError { why, line: None, column: None };
         if read.schema_version != VERSION {

@@ -50,6 +50,17 @@ fn wrong_usage_is_one_line_and_hints_for_people() {
 }
 
 #[test]
+fn a_command_of_commands_that_is_alone_says_which_there_are() {
+    let repo = TestRepo::with_files(BASE);
+    for (command, one) in [("set", "replicas"), ("baseline", "compare")] {
+        let ran = repo.overlay(&[command]);
+        assert_eq!(ran.status, 2, "{ran:?}");
+        let says = format!("error: `overlay {command}` needs one of: ");
+        assert!(ran.stderr.starts_with(&says) && ran.stderr.contains(one), "{ran:?}");
+    }
+}
+
+#[test]
 fn what_is_empty_is_named_and_what_begins_with_a_dash_is_advised() {
     let repo = TestRepo::with_files(BASE);
     for (args, status, says) in [
