@@ -46,7 +46,7 @@ impl Filled {
         Self { room, counts: vec![0; groups] }
     }
 
-    /// Whether one pod more of group `number` may come.
+    /// Whether one pod more of group `number` may come; `groups` are [`both_ways`].
     #[must_use]
     pub fn takes(&self, groups: &[Group], number: usize, most: u64) -> bool {
         let group = &groups[number];
@@ -54,13 +54,6 @@ impl Filled {
             && group.request.fits(self.room.free)
             && self.counts[number] < most
             && group.apart_from.iter().all(|other| self.counts[*other] == 0)
-            && !self.keeps_away(groups, number)
-    }
-
-    /// Anti-affinity holds in both directions: what is here may not want the newcomer.
-    fn keeps_away(&self, groups: &[Group], number: usize) -> bool {
-        let here = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        here.into_iter().any(|(other, _)| groups[other].apart_from.contains(&number))
     }
 
     /// Puts one pod of group `number` on it.
@@ -87,6 +80,20 @@ pub struct Packing {
     pub is_proven: bool,
 }
 
+/// The groups, each apart from those too that want to be apart from it: anti-affinity holds in both directions.
+#[must_use]
+pub fn both_ways(groups: &[Group]) -> Vec<Group> {
+    let mut all = groups.to_vec();
+    for (number, group) in groups.iter().enumerate() {
+        for other in &group.apart_from {
+            if !all[*other].apart_from.contains(&number) {
+                all[*other].apart_from.push(number);
+            }
+        }
+    }
+    all
+}
+
 /// Why pods can be packed on no number of nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TooBig {
@@ -103,6 +110,7 @@ pub fn pack(groups: &[Group], room: Room) -> Result<Packing, TooBig> {
     if let Some(group) = groups.iter().position(|group| !fits(group)) {
         return Err(TooBig { group });
     }
+    let groups = &*both_ways(groups);
     let items = by_size(groups, room);
     let least = lower_bound(groups, room);
     let mut first = least;

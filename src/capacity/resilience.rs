@@ -3,7 +3,9 @@
 //! Pods that run stay where they are: only those of the lost node look for a place, and only the surge pods of the workload
 //! that rolls come beside the others.
 
-use super::pack::{Filled, Group, Room, TooBig, by_size, most_on_one, pack, spreads_hold};
+use super::pack::{
+    Filled, Group, Room, TooBig, both_ways, by_size, most_on_one, pack, spreads_hold,
+};
 
 /// A workload's group and the pods that come beside it during a roll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +72,7 @@ enum Failure {
 /// [`TooBig`] where a pod fits on no node.
 pub fn size(groups: &[Group], room: Room, demands: &Demands) -> Result<Sized, TooBig> {
     let packing = pack(groups, room)?;
+    let groups = &*both_ways(groups);
     let packed = packing.nodes.len();
     let mut because = if packed >= demands.floor { Because::Packing } else { Because::Floor };
     let mut count = packed.max(demands.floor);
@@ -133,7 +136,7 @@ fn place_widest(groups: &[Group], nodes: &mut [Filled], number: usize) -> Option
 }
 
 fn check(groups: &[Group], nodes: &[Filled], demands: &Demands) -> Result<(), Failure> {
-    if demands.survives_loss && !(0..nodes.len()).all(|lost| survives(groups, nodes, lost)) {
+    if demands.survives_loss && !(0..nodes.len()).all(|lost| finds_places(groups, nodes, lost)) {
         return Err(Failure::Loss);
     }
     let rolls = demands.surges.iter().all(|surge| rolls(groups, nodes, *surge));
@@ -143,6 +146,10 @@ fn check(groups: &[Group], nodes: &[Filled], demands: &Demands) -> Result<(), Fa
 /// Whether the pods of node `lost` find a place on the others, where those stay as they are.
 #[must_use]
 pub fn survives(groups: &[Group], nodes: &[Filled], lost: usize) -> bool {
+    finds_places(&both_ways(groups), nodes, lost)
+}
+
+fn finds_places(groups: &[Group], nodes: &[Filled], lost: usize) -> bool {
     let mut left: Vec<Filled> = nodes.to_vec();
     let gone = left.remove(lost);
     let homeless: Vec<Group> = groups
