@@ -352,7 +352,9 @@ fn addressed(patch: &Resource, target: &Resource) -> Resource {
     copy.set_namespace(&namespace, copy.origin);
     let kind = copy.kind().to_owned();
     copy.set_kind(&kind, copy.origin);
-    copy.set_api_version(target.api_version(), copy.origin);
+    // Group and version are put together anew, without a slash behind an empty group.
+    let version = target.api_version();
+    copy.set_api_version(version.strip_prefix('/').unwrap_or(version), copy.origin);
     copy
 }
 
