@@ -186,12 +186,6 @@ fn syncing() -> Vec<Row> {
     let manual = || Case::of(&["c90-1"]).with("/spec/syncPolicy", &json!({}));
     let windows = json!({"assignedWindows": [{"kind": "allow", "schedule": "0 22 * * *",
         "duration": "1h"}], "canSync": true});
-    let owner = json!([{"apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet",
-        "name": "fleet", "uid": "1"}]);
-    let mut retrying = running(NEW);
-    retrying["finishedAt"] = json!("2024-05-01T10:00:50Z");
-    retrying["retryCount"] = json!(2);
-    retrying["message"] = json!("admission webhook denied the request. Retrying attempt #2");
     vec![
         fails(
             "Healthy and OutOfSync before the sync",
@@ -227,6 +221,18 @@ fn syncing() -> Vec<Row> {
             6,
             &["blocked by sync window"],
         ),
+    ]
+}
+
+/// Whether the sync of the commit goes on, and ends well.
+fn operating() -> Vec<Row> {
+    let owner = json!([{"apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet",
+        "name": "fleet", "uid": "1"}]);
+    let mut retrying = running(NEW);
+    retrying["finishedAt"] = json!("2024-05-01T10:00:50Z");
+    retrying["retryCount"] = json!(2);
+    retrying["message"] = json!("admission webhook denied the request. Retrying attempt #2");
+    vec![
         fails(
             "failed, and tried again",
             out_of_sync().with(OPERATION, &retrying).timeout(60),
@@ -289,13 +295,6 @@ fn settling() -> Vec<Row> {
     };
     let before = || Case::of(&["c91-1"]).with(HEALTH, &json!("Degraded")).frames.remove(0);
     let touched = |expected: &mut Expectation| expected.rules.health = HealthScope::Touched;
-    let condition = |kind: &str, message: &str| json!([{"type": kind, "message": message}]);
-    let shared = condition(
-        "SharedResourceWarning",
-        "Deployment/web is part of applications argocd/prod and other",
-    );
-    let ignored =
-        json!([{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]);
     let suspended = done_but(HEALTH, &json!("Suspended"));
     vec![
         fails("something is broken", degraded(), "degraded", 5, &["CronJob/report", "it says so"]),
@@ -338,6 +337,19 @@ fn settling() -> Vec<Row> {
             5,
             &[],
         ),
+    ]
+}
+
+/// Whether the change is rendered, live, and there to stay.
+fn taking_effect() -> Vec<Row> {
+    let condition = |kind: &str, message: &str| json!([{"type": kind, "message": message}]);
+    let shared = condition(
+        "SharedResourceWarning",
+        "Deployment/web is part of applications argocd/prod and other",
+    );
+    let ignored =
+        json!([{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]);
+    vec![
         fails(
             "rendered without the change: stale manifests",
             web_replicas(1, 1),
@@ -435,7 +447,8 @@ fn hydrating() -> Vec<Row> {
 
 #[test]
 fn every_row_of_the_outcome_table_has_a_named_reason() {
-    let rows = [noticing(), reaching(), syncing(), settling(), hydrating()];
+    let rows =
+        [noticing(), reaching(), syncing(), operating(), settling(), taking_effect(), hydrating()];
     let mut seen = BTreeSet::new();
     for row in rows.into_iter().flatten() {
         let ended = row.case.run();
