@@ -212,9 +212,9 @@ impl ShipEdit {
             Self::Bump(args) => args.to_request(context)?.to_edit(context)?,
             Self::Apply(args) => args.to_request(context)?,
             Self::Revert(args) => ops::revert::to_edit(context, &args.to_request()?)?,
-            Self::Return(args) => return args.to_request().map(What::Return),
+            Self::Return(args) => return Ok(What::Return(Box::new(args.to_request()?))),
         };
-        Ok(What::Edit(edit))
+        Ok(What::Edit(Box::new(edit)))
     }
 }
 

@@ -75,9 +75,9 @@ pub struct ShipRequest {
 #[derive(Clone, Debug)]
 pub enum What {
     /// An edit, whose delivery asks for a pull request.
-    Edit(EditRequest),
+    Edit(Box<EditRequest>),
     /// The second half of a change that was shipped by a name.
-    Return(ReturnRequest),
+    Return(Box<ReturnRequest>),
 }
 
 /// The order in which overlays go.
@@ -102,11 +102,11 @@ pub fn run(context: &Context, request: &ShipRequest) -> Result<Report, Error> {
     }
     let returning;
     let (edit, record) = match &request.what {
-        What::Edit(edit) => (edit, None),
+        What::Edit(edit) => (&**edit, None),
         What::Return(wanted) => match returning::find(context, wanted)? {
             returning::Found::Open { edit, record } => {
                 returning = edit;
-                (&returning, Some(record))
+                (&*returning, Some(record))
             }
             returning::Found::Returned { commit } => {
                 return Ok(ShipReport::returned(&wanted.name, &commit));

@@ -34,7 +34,7 @@ pub(super) enum Found {
     /// This is.
     Open {
         /// The change back.
-        edit: EditRequest,
+        edit: Box<EditRequest>,
         /// What its commit remembers.
         record: ShipRecord,
     },
@@ -84,7 +84,7 @@ pub(super) fn find(context: &Context, wanted: &ReturnRequest) -> Result<Found, E
         no_proof: false,
         delivery: Some(delivery),
     };
-    Ok(Found::Open { edit, record })
+    Ok(Found::Open { edit: Box::new(edit), record })
 }
 
 /// A name stands for one change at a time, which is returned before it stands for another.

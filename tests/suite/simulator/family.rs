@@ -237,7 +237,7 @@ fn play(seed: u64, follows: bool) -> Story {
     } else {
         drop(caller.server.application());
     }
-    caller.to_story(outcome, call)
+    caller.into_story(outcome, call)
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub(super) fn play(history: History, without: Option<&str>) -> Story {
     server.world.advance(call.starts);
     let mut caller = Caller::new(server);
     let outcome = run(wait, &mut caller);
-    caller.to_story(outcome, call)
+    caller.into_story(outcome, call)
 }
 
 /// Who answers a wait.
@@ -181,7 +181,7 @@ impl Caller {
     }
 
     /// How it went.
-    pub(super) fn to_story(self, outcome: Outcome, call: Call) -> Story {
+    pub(super) fn into_story(self, outcome: Outcome, call: Call) -> Story {
         Story { server: self.server, outcome, told: self.told, call }
     }
 

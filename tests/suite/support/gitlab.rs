@@ -299,7 +299,7 @@ impl View {
         found.reverse();
         let number = |name: &str| find(name).unwrap().parse::<usize>().unwrap();
         let page = found.chunks(number("per_page")).nth(number("page") - 1).unwrap_or_default();
-        page.to_vec().into_iter().map(|n| self.request(hub, n)).collect()
+        page.iter().copied().map(|n| self.request(hub, n)).collect()
     }
 
     /// What `to` of the project has that `from` has not, of the project or, where that is said, of the one it was forked from.
