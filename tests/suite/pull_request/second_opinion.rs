@@ -109,6 +109,12 @@ fn somebody_elses_github_says_the_same() {
     let steps = [
         (propose(0, &[]), (Json::Null, Json::Null)),
         (propose(1, &["--label", "release", "--title", "A \"b\" é"]), (1.into(), "opened".into())),
+        (
+            propose(1, &["--label", "release", "--title", "A \"b\" é"]),
+            (1.into(), "unchanged".into()),
+        ),
+        // The title is the commit's first line again.
+        (propose(1, &["--label", "release"]), (1.into(), "updated".into())),
         (propose(1, &["--label", "release"]), (1.into(), "unchanged".into())),
         (propose(2, &[]), (1.into(), "updated".into())),
         (propose(2, &["--branch", "by/name", "--draft"]), (2.into(), "opened".into())),
