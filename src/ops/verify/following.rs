@@ -28,6 +28,8 @@ const DWELL: Duration = Duration::from_secs(10);
 const DATABASE_DWELL: Duration = Duration::from_secs(30);
 /// The longest pause between two looks at what was heard.
 const PAUSE: Duration = Duration::from_millis(250);
+/// The longest time after a failure in which what explains it is still heard.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// The pause before conditions that do not hold are asked again.
 const CONDITIONS_PAUSE: Duration = Duration::from_secs(10);
 
@@ -177,8 +179,9 @@ impl Live {
     ) -> Result<Ending, Error> {
         let deadline = Deadline::after(context.allowed_time().unwrap_or(DEFAULT_TIMEOUT));
         let mut asked: Option<Stopwatch> = None;
+        let mut failing: Option<Stopwatch> = None;
         loop {
-            self.hear(deadline)?;
+            let is_quiet = !self.hear(deadline)?;
             let is_over = deadline.is_over();
             if !self.silent.is_empty() && !is_over {
                 continue;
@@ -205,8 +208,14 @@ impl Live {
                         return Ok(Ending::Failed);
                     }
                 }
-                Progress::Failed => return Ok(Ending::Failed),
-                _ => {}
+                // Each kind has a stream of its own: what explains the failure may be a moment behind.
+                Progress::Failed => {
+                    let since = failing.get_or_insert_with(Stopwatch::start);
+                    if is_quiet || is_over || since.elapsed() >= LAST_WORDS {
+                        return Ok(Ending::Failed);
+                    }
+                }
+                _ => failing = None,
             }
             if is_over {
                 let closed = std::mem::take(&mut self.closed).into_iter();
@@ -253,20 +262,22 @@ impl Live {
         Err(ClusterError::Unreachable { message }.into())
     }
 
-    /// Takes what was heard: at least one message, or none where nothing happens for a moment.
-    fn hear(&mut self, deadline: Deadline) -> Result<(), Error> {
+    /// Takes what was heard: at least one message, or none where nothing happens for a moment. Whether there was one.
+    fn hear(&mut self, deadline: Deadline) -> Result<bool, Error> {
         let mut wait = PAUSE.min(deadline.remaining());
+        let mut any = false;
         loop {
             match self.heard.recv_timeout(wait) {
                 Ok(message) => self.take(message)?,
-                Err(RecvTimeoutError::Timeout) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => return Ok(any),
                 Err(RecvTimeoutError::Disconnected) => {
                     clock::sleep(wait);
-                    return Ok(());
+                    return Ok(any);
                 }
             }
+            any = true;
             if deadline.is_over() {
-                return Ok(());
+                return Ok(any);
             }
             // What is there already is taken at once; the next look is for all of it.
             wait = Duration::ZERO;
