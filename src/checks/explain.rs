@@ -6,9 +6,14 @@ const PAGE: &str = include_str!("../../docs/checks.md");
 /// The section of the page about the check `id`, without its heading.
 #[must_use]
 pub fn explanation(id: &str) -> Option<&'static str> {
+    section(PAGE, id)
+}
+
+/// The section of a page that is headed by `id`, without its heading.
+pub(crate) fn section<'a>(page: &'a str, id: &str) -> Option<&'a str> {
     let heading = format!("\n### `{id}`\n");
-    let start = PAGE.find(&heading)? + heading.len();
-    let rest = &PAGE[start..];
+    let start = page.find(&heading)? + heading.len();
+    let rest = &page[start..];
     let end = rest.find("\n## ").into_iter().chain(rest.find("\n### ")).min().unwrap_or(rest.len());
     Some(rest[..end].trim())
 }

@@ -69,6 +69,7 @@ mod statefulset_single;
 mod surge_cannot_fit;
 
 pub use context::Overlay;
+pub(crate) use explain::section;
 pub use explain::{explanation, summary};
 pub use finding::{CheckId, Delta, Finding, Place, Severity, Spot, Subject, compare};
 pub use settings::Settings;

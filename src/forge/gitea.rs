@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::api::Api;
 use super::{
     BranchCommit, Forge, ForgeError, Head, MergeMethod, NewCommit, NewPullRequest, PullRequest,
-    Site, Standing, State, Update, is_of,
+    Site, Standing, Update, is_of, open_or_find,
 };
 use crate::http::{Address, Method, Options};
 
@@ -138,20 +138,7 @@ impl Forge for Gitea {
     }
 
     fn open(&self, new: &NewPullRequest) -> Result<PullRequest, ForgeError> {
-        let error = match self.try_open(new) {
-            Ok(opened) => return Ok(opened),
-            Err(error) => error,
-        };
-        let exists = matches!(&error, ForgeError::Refused { message, .. } if message.contains("already exists"));
-        if !exists && !error.is_ambiguous() {
-            return Err(error);
-        }
-        let found = self.find(&new.head, &new.base)?;
-        match found.into_iter().find(|pull| pull.state == State::Open) {
-            Some(pull) => Ok(pull),
-            None if exists => Err(error),
-            None => self.try_open(new),
-        }
+        open_or_find(self, new, &|| self.try_open(new))
     }
 
     fn update(&self, number: u64, update: &Update) -> Result<PullRequest, ForgeError> {

@@ -13,7 +13,7 @@ use self::read::Projects;
 use super::api::Api;
 use super::{
     BranchCommit, Forge, ForgeError, Head, MergeMethod, NewCommit, NewPullRequest, PullRequest,
-    RepositoryName, Site, Standing, State, Update, is_of,
+    RepositoryName, Site, Standing, Update, is_of, open_or_find,
 };
 use crate::http::{Address, Method, Options};
 
@@ -214,21 +214,8 @@ impl Forge for GitLab {
 
     fn open(&self, new: &NewPullRequest) -> Result<PullRequest, ForgeError> {
         self.require_something(new)?;
-        let error = match self.try_open(new) {
-            Ok(opened) => return Ok(opened),
-            Err(error) => error,
-        };
         // In GitLab's words: "Another open merge request already exists for this source branch: !1".
-        let exists = matches!(&error, ForgeError::Refused { message, .. } if message.contains("already exists"));
-        if !exists && !error.is_ambiguous() {
-            return Err(error);
-        }
-        let found = self.find(&new.head, &new.base)?;
-        match found.into_iter().find(|pull| pull.state == State::Open) {
-            Some(pull) => Ok(pull),
-            None if exists => Err(error),
-            None => self.try_open(new),
-        }
+        open_or_find(self, new, &|| self.try_open(new))
     }
 
     fn update(&self, number: u64, update: &Update) -> Result<PullRequest, ForgeError> {

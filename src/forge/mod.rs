@@ -147,3 +147,26 @@ pub fn open(
         Kind::GitLab => Box::new(gitlab::GitLab::open(site, allowed, options)?),
     })
 }
+
+/// Opens a pull request by `try_open`; where the forge says that there is one already, or did not say how it ended, that one.
+fn open_or_find(
+    forge: &dyn Forge,
+    new: &NewPullRequest,
+    try_open: &dyn Fn() -> Result<PullRequest, ForgeError>,
+) -> Result<PullRequest, ForgeError> {
+    let error = match try_open() {
+        Ok(opened) => return Ok(opened),
+        Err(error) => error,
+    };
+    let exists =
+        matches!(&error, ForgeError::Refused { message, .. } if message.contains("already exists"));
+    if !exists && !error.is_ambiguous() {
+        return Err(error);
+    }
+    let found = forge.find(&new.head, &new.base)?;
+    match found.into_iter().find(|pull| pull.state == State::Open) {
+        Some(pull) => Ok(pull),
+        None if exists => Err(error),
+        None => try_open(),
+    }
+}

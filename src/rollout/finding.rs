@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::live::{kind, name, namespace, text_at};
-use crate::checks::{Severity, Subject};
+use crate::checks::{Severity, Subject, section};
 
 /// Every id with its severity; `docs/verify.md` has a section for each, a test holds the two equal. A note says what to
 /// know and is no failure; all else ends the command with 7.
@@ -133,11 +133,7 @@ pub fn severity_of(id: &str) -> Option<Severity> {
 /// The section of `docs/verify.md` about `id`, without its heading.
 #[must_use]
 pub fn explanation(id: &str) -> Option<&'static str> {
-    let heading = format!("\n### `{id}`\n");
-    let start = PAGE.find(&heading)? + heading.len();
-    let rest = &PAGE[start..];
-    let end = rest.find("\n## ").into_iter().chain(rest.find("\n### ")).min().unwrap_or(rest.len());
-    Some(rest[..end].trim())
+    section(PAGE, id)
 }
 
 #[cfg(test)]
