@@ -42,6 +42,13 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
+    /// One that has run for `time` already, as far as the clock goes back.
+    #[cfg(test)]
+    pub(crate) fn start_before(time: Duration) -> Self {
+        let now = Instant::now();
+        Self(now.checked_sub(time).unwrap_or(now))
+    }
+
     /// The time since it was started.
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()

@@ -1,6 +1,7 @@
 //! `overlay wait`: until Argo CD has applied a commit, or a later one that still holds its change, and it is healthy.
 
 mod access;
+mod answers;
 mod board;
 mod effect;
 mod overrides;
@@ -115,7 +116,7 @@ fn setting<'a>(
         argocd,
         request,
         effects: Mutex::default(),
-        relations: Arc::default(),
+        known: Arc::default(),
     })
 }
 

@@ -1,8 +1,8 @@
 //! What git knows of the revisions that Argo CD names: whether they contain the commit, and still hold what it changed.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use super::answers::Answers;
 use super::effect::Renders;
 use crate::argocd::{ExpectedChange, HydratedQuery, Relation, Revisions};
 use crate::error::Error;
@@ -15,8 +15,14 @@ const MOST_COMMITS: usize = 64;
 /// The file by which the hydrator says what it rendered (argo-cd `commitserver`).
 const METADATA: &str = "hydrator.metadata";
 
-/// What is known of revisions, by remote, overlays and revision; a commit's history never changes.
-pub(super) type Relations = Mutex<BTreeMap<(String, Vec<String>, String), Relation>>;
+/// What is known of the commit, for all Applications together.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// How revisions stand to it, by remote, overlays and revision; a commit's history never changes.
+    relations: Answers<(String, Vec<String>, String), Relation>,
+    /// Whether branches have it, by remote and branch; `None` where that cannot be asked.
+    branches: Answers<(String, String), Option<bool>>,
+}
 
 /// One commit, and the branch of the remote that an Application follows.
 pub(super) struct GitRevisions<'a> {
@@ -29,7 +35,7 @@ pub(super) struct GitRevisions<'a> {
     /// The overlays that the Application deploys, with what the commit changes in each, where that is known.
     pub(super) overlays: Vec<(String, Vec<ExpectedChange>)>,
     /// What others found out already.
-    pub(super) relations: Arc<Relations>,
+    pub(super) known: Arc<Known>,
     /// Whether the branch had the commit when it was last fetched or pushed from here. Of before the wait: what is fetched
     /// for it moves what is known of the branch.
     pub(super) had: bool,
@@ -114,15 +120,14 @@ impl GitRevisions<'_> {
         Ok(revision)
     }
 
-    /// `Some(false)` only where the branch had the commit and lost it: one that never had it may still get it.
-    fn delivered(&self) -> Result<Option<bool>, Error> {
+    /// Whether the branch of the remote has the commit now; `None` where it follows no branch.
+    fn branch_has(&self) -> Result<Option<bool>, Error> {
         let remote = Remote::open(self.repository().git(), &self.remote)?;
         let Some(branch) = reference(&remote, &self.branch) else { return Ok(None) };
-        let has = |tip: ObjectId| self.repository().is_ancestor(self.commit, tip);
-        Ok(match remote.fetch_branch(self.repository(), &branch)? {
-            Some(tip) if has(tip)? => Some(true),
-            _ => self.had.then_some(false),
-        })
+        Ok(Some(match remote.fetch_branch(self.repository(), &branch)? {
+            Some(tip) => self.repository().is_ancestor(self.commit, tip)?,
+            None => false,
+        }))
     }
 
     fn hydrated(&self, query: &HydratedQuery) -> Result<Relation, Error> {
@@ -182,20 +187,21 @@ impl Revisions for GitRevisions<'_> {
     fn relate(&self, revision: &str) -> Relation {
         let overlays = self.overlays.iter().map(|(directory, _)| directory.clone()).collect();
         let key = (self.remote.clone(), overlays, revision.to_owned());
-        // Held while git is asked, so that many Applications at one revision ask once.
-        let mut known = self.relations.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(relation) = known.get(&key) {
-            return relation.clone();
-        }
-        let relation = self.relation(revision).unwrap_or_else(|error| unknown(&error));
-        if relation.contains().is_some() {
-            known.insert(key, relation.clone());
-        }
-        relation
+        self.known.relations.get(
+            key,
+            |relation| relation.contains().is_some(),
+            || self.relation(revision).unwrap_or_else(|error| unknown(&error)),
+        )
     }
 
+    /// `Some(false)` only where the branch had the commit and lost it: one that never had it may still get it.
     fn is_delivered(&self) -> Option<bool> {
-        self.delivered().ok().flatten()
+        let key = (self.remote.clone(), self.branch.clone());
+        let ask = || self.branch_has().ok().flatten();
+        match self.known.branches.get(key, |_| false, ask)? {
+            true => Some(true),
+            false => self.had.then_some(false),
+        }
     }
 
     fn relate_hydrated(&self, query: &HydratedQuery) -> Relation {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::effect::{CommitEffect, Renders};
 use super::overrides::{source_files, stated, stated_in_files};
-use super::revisions::{GitRevisions, Relations, had};
+use super::revisions::{GitRevisions, Known, had};
 use super::{Deployer, WaitRequest, trouble};
 use crate::argocd::{
     Application, ApplicationRef, ArgoCd, Containment, Expectation, ExpectedChange, ExpectedEffect,
@@ -42,8 +42,8 @@ pub(super) struct Setting<'a> {
     pub(super) request: &'a WaitRequest,
     /// What the commit changes in each overlay that was looked at.
     pub(super) effects: Mutex<BTreeMap<String, CommitEffect>>,
-    /// What is known of revisions, for all Applications together.
-    pub(super) relations: Arc<Relations>,
+    /// What git knows of the commit, for all Applications together.
+    pub(super) known: Arc<Known>,
 }
 
 /// One Application that is waited for.
@@ -185,7 +185,7 @@ impl<'a> Setting<'a> {
             remote,
             branch: branch.to_owned(),
             overlays,
-            relations: Arc::clone(&self.relations),
+            known: Arc::clone(&self.known),
         };
         warnings.extend(ignored(found, &expected));
         warnings.extend(only_hooks(&expected.effect, &hooks));

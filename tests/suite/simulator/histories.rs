@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use std::env;
 
 /// Seeds that once found a fault.
-const FOUND: [u64; 10] = [
+const FOUND: [u64; 11] = [
     // An old commit was synced by hand after the comparison that was believed.
     268, 509, 1235, 4322, 5901, 8577, 12281, 12365, 13901, 19198,
+    // A sync of the change failed, and a rollback that failed too replaced it before anybody looked.
+    4_064_150,
 ];
 
 /// Plays a seed and fails the test where something is wrong with how it went.

@@ -50,6 +50,7 @@ impl World {
             return;
         };
         let (now, inherits) = (self.now, self.settings.inherited_fields);
+        self.truth.replaced(now);
         self.write(|app| {
             let last = app.status.operation.take().filter(|_| inherits);
             app.status.operation = Some(begun(operation.clone(), last, now));

@@ -45,6 +45,7 @@ impl Server {
         self.call();
         let app = self.world.app.as_ref()?;
         self.pinned.get_or_insert_with(|| app.clone());
+        self.world.truth.looked(self.world.now);
         let known = self
             .shown
             .as_ref()

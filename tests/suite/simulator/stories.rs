@@ -2,7 +2,7 @@
 //! text, and not what the wait happens to say.
 
 use super::git::{Commit, Hook};
-use super::history::{Call, tell};
+use super::history::{Call, History, tell};
 use super::objects::{CONFIG, DB, Object, REPORT, WEB};
 use super::ours::{Story, fault, play};
 use super::people::Act;
@@ -145,6 +145,39 @@ fn a_hook_that_fails_after_the_sync_is_a_failure_although_synced_and_healthy() {
     assert!(took(&story) > MINUTE, "not before the hook ended");
 }
 
+/// The change is live though the sync that brought it failed in a hook; a rollback that changes nothing follows at `rollback`, and
+/// the wait begins ten minutes after the push.
+fn failed_sync(rollback: Option<Millis>) -> History {
+    let failing = |commit: &mut Commit| {
+        commit.post_sync = Some(Hook { lasts: MINUTE, succeeds: false });
+    };
+    let mut plan = vec![(2 * SECOND, Act::SyncByHand)];
+    plan.extend(rollback.map(|at| (at, Act::Rollback)));
+    let call = Call { starts: PUSHED + 10 * MINUTE, ..Call::plain() };
+    let mut history = tell(manual(), &[WEB], failing, plan, call);
+    // What is applied first is refused, so that the old commit changes nothing.
+    history.world.git.change(0).refused = Some(CONFIG);
+    history
+}
+
+#[test]
+fn a_failed_sync_counts_for_as_long_as_the_application_shows_it() {
+    let story = play(failed_sync(None), None);
+    assert_eq!((end(&story), fault(&story)), ("sync-failed", None));
+    let story = play(failed_sync(Some(8 * MINUTE)), None);
+    assert_eq!((end(&story), fault(&story)), ("ready", None), "{}", message(&story));
+}
+
+/// Who does not look at the operation is wrong about what is shown, and about what was shown while they waited.
+#[test]
+fn a_failed_sync_that_was_to_be_seen_makes_a_success_false() {
+    let blind = Some("operation-succeeded");
+    let false_success = Some("false success: the operation did not end well".to_owned());
+    assert_eq!(fault(&play(failed_sync(None), blind)), false_success);
+    let while_it_waits = 10 * MINUTE + 5 * SECOND;
+    assert_eq!(fault(&play(failed_sync(Some(while_it_waits)), blind)), false_success);
+}
+
 #[test]
 fn what_was_done_long_ago_is_done_at_the_first_read() {
     let call = Call { starts: PUSHED + HOUR, ..Call::plain() };
@@ -236,7 +269,7 @@ fn what_was_degraded_before_is_not_blamed_on_the_change() {
     let broken = history.world.now + 5 * SECOND;
     history.world.advance(broken);
     let call = Call { starts: broken, ..history.call };
-    let story = play(super::history::History { call, ..history }, None);
+    let story = play(History { call, ..history }, None);
     assert_eq!(end(&story), "degraded-before");
 }
 

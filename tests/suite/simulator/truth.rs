@@ -6,6 +6,10 @@
 //! being deleted or is another object, an operation is under way that takes the change back; and where a
 //! refresh is pending, the application is skipped, or an operation ended after that look, the status says
 //! itself that it is old, and the change must have been live after the sign.
+//!
+//! An operation of the change that ended badly speaks against a success for as long as it can be known: while
+//! the application shows it, and if it did at any time since it was first read. The application shows one
+//! operation, and what another one replaced before that is nowhere: there what is live decides.
 
 use super::application::{Application, OperationPhase, OperationState, Sync};
 use super::cluster::Live;
@@ -20,6 +24,8 @@ use super::world::World;
 struct Deployment {
     commit: CommitId,
     good: Option<bool>,
+    /// When the application began to show another operation in its place.
+    replaced: Option<Millis>,
 }
 
 /// The record of what was so and when.
@@ -33,6 +39,8 @@ pub(super) struct Truth {
     pub(super) touched_only: bool,
     /// When the reconcile began that wrote the status last.
     pub(super) evidence: Millis,
+    /// When the application was first read.
+    looked: Option<Millis>,
     /// For each namespace, from when the change was live there, or was not.
     live: [Vec<(Millis, bool)>; 2],
     deployments: Vec<Deployment>,
@@ -48,6 +56,7 @@ impl Truth {
             touched,
             touched_only: false,
             evidence: 0,
+            looked: None,
             live: [vec![(0, false)], vec![(0, false)]],
             deployments: Vec::new(),
             settled: None,
@@ -56,7 +65,24 @@ impl Truth {
 
     /// A full operation runs at `commit`.
     pub(super) fn began(&mut self, commit: CommitId) {
-        self.deployments.push(Deployment { commit, good: None });
+        self.deployments.push(Deployment { commit, good: None, replaced: None });
+    }
+
+    /// The application shows another operation from now on.
+    pub(super) fn replaced(&mut self, now: Millis) {
+        if let Some(last) = self.deployments.last_mut() {
+            last.replaced.get_or_insert(now);
+        }
+    }
+
+    /// The application is read.
+    pub(super) fn looked(&mut self, now: Millis) {
+        self.looked.get_or_insert(now);
+    }
+
+    /// Whether whoever reads the application could have seen that operation.
+    fn was_shown(&self, deployment: &Deployment) -> bool {
+        deployment.replaced.is_none_or(|at| self.looked.is_some_and(|looked| looked <= at))
     }
 
     /// The application that remembers them is gone.
@@ -128,10 +154,11 @@ impl World {
         !self.truth.touched.contains(&object) && !matters
     }
 
-    /// Whether the last full operation at a commit with the change did not end badly.
+    /// Whether the last full operation at a commit with the change did not end badly, as far as that can be known.
     fn is_deployed_well(&self) -> bool {
         let ours = |d: &&Deployment| self.git.contains(self.truth.change, d.commit);
-        self.truth.deployments.iter().rev().find(ours).is_none_or(|d| d.good != Some(false))
+        let last = self.truth.deployments.iter().rev().find(ours);
+        last.is_none_or(|last| last.good != Some(false) || !self.truth.was_shown(last))
     }
 
     /// Whether `revision` holds the change; empty or symbolic means the branch.
