@@ -33,6 +33,7 @@ pub fn drive(
     tell: &dyn Fn(usize, &Transition),
 ) -> Vec<Outcome> {
     let began = clock.now();
+    let count = drives.len();
     let mut outcomes: Vec<Option<Outcome>> = drives.iter().map(|_| None).collect();
     let mut due: VecDeque<(Duration, usize, Input)> =
         (0..drives.len()).map(|at| (began, at, Input::Begin)).collect();
@@ -42,13 +43,23 @@ pub fn drive(
         if time > now {
             clock.sleep(time - now);
         }
+        let is_first = matches!(input, Input::Begin);
         let turn = drives[at].turn(input, argocd, clock, &|transition| tell(at, transition));
         match turn {
-            Turn::Due(time) => due.push_back((time, at, Input::Woken)),
+            Turn::Due(time) => {
+                let time = if is_first { spread(clock.now(), time, at, count) } else { time };
+                due.push_back((time, at, Input::Woken));
+            }
             Turn::Over(outcome) => outcomes[at] = Some(*outcome),
         }
     }
     outcomes.into_iter().flatten().collect()
+}
+
+/// When the Application at this place of `count` is asked a second time: all that were asked at once at the beginning would be so
+/// for ever, and are spread over the time that each of them wants to pass.
+fn spread(now: Duration, due: Duration, at: usize, count: usize) -> Duration {
+    now + due.saturating_sub(now).mul_f64((at + 1) as f64 / count as f64)
 }
 
 /// The position of what is due first.
@@ -111,5 +122,19 @@ impl Drive<'_> {
             Action::ReadRollingSync(set) => Input::RollingSync(argocd.has_rolling_sync(app, &set)),
             Action::Tell(_) | Action::Sleep(_) | Action::End(_) => Input::Woken,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_reads_are_apart() {
+        let at = Duration::from_secs;
+        assert_eq!(spread(at(5), at(6), 0, 1), at(6));
+        let dues = (0..4).map(|place| spread(at(5), at(25), place, 4));
+        assert_eq!(dues.collect::<Vec<_>>(), [at(10), at(15), at(20), at(25)]);
+        assert_eq!(spread(at(5), at(4), 0, 2), at(5));
     }
 }

@@ -22,6 +22,23 @@ pub(super) struct Known {
     relations: Answers<(String, Vec<String>, String), Relation>,
     /// Whether branches have it, by remote and branch; `None` where that cannot be asked.
     branches: Answers<(String, String), Option<bool>>,
+    /// Whether they had it when they were last fetched or pushed from here, before the wait.
+    had: Answers<(String, String), bool>,
+}
+
+impl Known {
+    /// Whether the branch of the remote had the commit when it was last fetched or pushed from here; the answer of the first time,
+    /// since what is fetched for a wait moves what is known of the branch.
+    pub(super) fn had(
+        &self,
+        repository: &Repository,
+        remote: &str,
+        branch: &str,
+        commit: ObjectId,
+    ) -> bool {
+        let key = (remote.to_owned(), branch.to_owned());
+        self.had.get(key, |_| true, || had(repository, remote, branch, commit))
+    }
 }
 
 /// One commit, and the branch of the remote that an Application follows.
@@ -36,13 +53,12 @@ pub(super) struct GitRevisions<'a> {
     pub(super) overlays: Vec<(String, Vec<ExpectedChange>)>,
     /// What others found out already.
     pub(super) known: Arc<Known>,
-    /// Whether the branch had the commit when it was last fetched or pushed from here. Of before the wait: what is fetched
-    /// for it moves what is known of the branch.
+    /// [`Known::had`].
     pub(super) had: bool,
 }
 
-/// Whether the branch of the remote had the commit when it was last fetched or pushed from here.
-pub(super) fn had(repository: &Repository, remote: &str, branch: &str, commit: ObjectId) -> bool {
+/// The same as git says now.
+fn had(repository: &Repository, remote: &str, branch: &str, commit: ObjectId) -> bool {
     let short = match branch {
         "" => "HEAD",
         named => named.strip_prefix("refs/heads/").unwrap_or(named),

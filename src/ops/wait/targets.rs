@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::effect::{CommitEffect, Renders};
 use super::overrides::{source_files, stated, stated_in_files};
-use super::revisions::{GitRevisions, Known, had};
+use super::revisions::{GitRevisions, Known};
 use super::{Deployer, WaitRequest, trouble};
 use crate::argocd::{
     Application, ApplicationRef, ArgoCd, Containment, Expectation, ExpectedChange, ExpectedEffect,
@@ -181,7 +181,7 @@ impl<'a> Setting<'a> {
         let revisions = GitRevisions {
             renders: self.renders,
             commit: self.commit,
-            had: had(self.renders.repository, &remote, branch, self.commit),
+            had: self.known.had(self.renders.repository, &remote, branch, self.commit),
             remote,
             branch: branch.to_owned(),
             overlays,
