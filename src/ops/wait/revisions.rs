@@ -20,6 +20,8 @@ const METADATA: &str = "hydrator.metadata";
 pub(super) struct Known {
     /// How revisions stand to it, by remote, overlays and revision; a commit's history never changes.
     relations: Answers<(String, Vec<String>, String), Relation>,
+    /// The same of hydrated revisions.
+    hydrated: Answers<(String, Vec<String>, HydratedQuery), Relation>,
     /// Whether branches have it, by remote and branch; `None` where that cannot be asked.
     branches: Answers<(String, String), Option<bool>>,
     /// Whether they had it when they were last fetched or pushed from here, before the wait.
@@ -71,6 +73,10 @@ fn had(repository: &Repository, remote: &str, branch: &str, commit: ObjectId) ->
 impl GitRevisions<'_> {
     fn repository(&self) -> &Repository {
         self.renders.repository
+    }
+
+    fn directories(&self) -> Vec<String> {
+        self.overlays.iter().map(|(directory, _)| directory.clone()).collect()
     }
 
     /// The commit that `revision` is, brought here where it was not.
@@ -199,15 +205,16 @@ fn unknown(error: &Error) -> Relation {
     Relation::Unknown { message: error.to_string() }
 }
 
+/// Whether git could say it: a commit's history never changes.
+fn is_known(relation: &Relation) -> bool {
+    relation.contains().is_some()
+}
+
 impl Revisions for GitRevisions<'_> {
     fn relate(&self, revision: &str) -> Relation {
-        let overlays = self.overlays.iter().map(|(directory, _)| directory.clone()).collect();
-        let key = (self.remote.clone(), overlays, revision.to_owned());
-        self.known.relations.get(
-            key,
-            |relation| relation.contains().is_some(),
-            || self.relation(revision).unwrap_or_else(|error| unknown(&error)),
-        )
+        let key = (self.remote.clone(), self.directories(), revision.to_owned());
+        let ask = || self.relation(revision).unwrap_or_else(|error| unknown(&error));
+        self.known.relations.get(key, is_known, ask)
     }
 
     /// `Some(false)` only where the branch had the commit and lost it: one that never had it may still get it.
@@ -221,6 +228,8 @@ impl Revisions for GitRevisions<'_> {
     }
 
     fn relate_hydrated(&self, query: &HydratedQuery) -> Relation {
-        self.hydrated(query).unwrap_or_else(|error| unknown(&error))
+        let key = (self.remote.clone(), self.directories(), query.clone());
+        let ask = || self.hydrated(query).unwrap_or_else(|error| unknown(&error));
+        self.known.hydrated.get(key, is_known, ask)
     }
 }

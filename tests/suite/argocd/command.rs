@@ -1,7 +1,6 @@
 //! The command itself: real git, a server on loopback, real time.
 
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -323,67 +322,4 @@ fn what_is_not_there_or_not_allowed_is_a_missing_precondition() {
     assert_eq!((ran.status, &*ran.code()), (4, "no-such-application"), "{ran:?}");
     assert_eq!(cases.wait(&server, &[]).status, 2);
     assert_eq!(cases.wait(&server, &["prod", "--commit", "nothing"]).status, 4);
-}
-
-/// What 500 Applications cost while nothing changes, the programs that are called included; run in a release build:
-/// `cargo test --release --test suite -- --ignored five_hundred --nocapture`.
-#[test]
-#[ignore = "a minute and a half, and its bounds hold for a release build on a quiet machine"]
-fn five_hundred_applications_cost_little() {
-    let cases = Cases::new();
-    let names: Vec<String> = (0..500).map(|at| format!("app-{at}")).collect();
-    let apps = names.iter().map(|name| (name.as_str(), Script::new(vec![large(&cases, name)])));
-    let server = FakeArgo::start(apps.collect());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_overlay"));
-    let args = ["wait", "--overlay", "overlays/prod", "--timeout", "10m", "-o", "json"];
-    command.args(args).arg("--no-refresh").current_dir(cases.lab.path("deploy"));
-    command.env_clear().envs(cases.lab.environment());
-    command.env("ARGOCD_SERVER", server.url()).env("ARGOCD_AUTH_TOKEN", TOKEN);
-    let null = std::process::Stdio::null;
-    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
-    // The first reads, and the first question to git.
-    std::thread::sleep(Duration::from_secs(25));
-    let (before, calls) = (ticks(child.id()), server.asked().len());
-    let seconds = 60.0;
-    std::thread::sleep(Duration::from_secs_f64(seconds));
-    // A tick is a hundredth of a second.
-    let [own, programs] = [0, 1].map(|of| (ticks(child.id())[of] - before[of]) as f64 / seconds);
-    let calls = (server.asked().len() - calls) as f64 / seconds;
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap().to_owned();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let percent = own + programs;
-    eprintln!("{peak}, {own:.1} + {programs:.1} % of a core, {calls:.1} calls a second");
-    let kilobytes: u64 = peak.split_whitespace().nth(1).unwrap().parse().unwrap();
-    assert!(kilobytes < 100 * 1024 && percent < 5.0 && calls < 20.0);
-}
-
-/// An Application of forty objects that waits for a commit, of 15 KB.
-fn large(cases: &Cases, name: &str) -> Value {
-    let mut app = cases.frame("c91-1");
-    app["metadata"]["name"] = json!(name);
-    let object = |at| {
-        let name = format!("part-{at}");
-        json!({"group": "apps", "version": "v1", "kind": "Deployment", "namespace": "shop", "name": name, "status": "Synced"})
-    };
-    let objects: Vec<Value> = (0..40).map(object).collect();
-    app["status"]["resources"] = json!(objects);
-    let mut results = objects;
-    for result in &mut results {
-        result["message"] = json!("deployment.apps/part configured");
-        result["hookPhase"] = json!("Running");
-        result["syncPhase"] = json!("Sync");
-    }
-    app["status"]["operationState"]["syncResult"]["resources"] = json!(results);
-    app
-}
-
-/// The time that a process, and the programs that it called and waited for, have had of a core.
-fn ticks(process: u32) -> [u64; 2] {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    // Of proc(5): fields 14 to 17, counted from 1; the third is the first after the name.
-    let fields = stat.rsplit(')').next().unwrap().trim().split(' ').skip(11);
-    let times: Vec<u64> = fields.take(4).map(|field| field.parse().unwrap()).collect();
-    [times[0] + times[1], times[2] + times[3]]
 }

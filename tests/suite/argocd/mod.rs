@@ -6,6 +6,7 @@ mod command;
 mod frames;
 #[cfg(feature = "cluster")]
 mod kubernetes;
+mod many;
 mod outcomes;
 mod recorded;
 mod server;
