@@ -2,8 +2,8 @@
 
 use super::context::Context;
 use super::finding::{Finding, Severity};
+use super::model::admission::image_refusal;
 use super::{Check, CheckId};
-use crate::image::Split;
 
 pub(super) const CHECK: Check =
     Check { id: CheckId("cnpg-image-untagged"), severity: Severity::Error, run };
@@ -11,19 +11,13 @@ pub(super) const CHECK: Check =
 fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for cluster in &context.clusters {
-        let spot = cluster.spot(&["imageName"]);
-        let Some(image) = spot.node.as_str() else { continue };
-        let tag = Split::parse(image).tag;
-        let has_version = tag.starts_with(|c: char| c.is_ascii_digit());
-        if has_version {
-            continue;
-        }
-        let what = if tag.is_empty() { "no tag".to_owned() } else { format!("the tag {tag}") };
+        let Some(refusal) = image_refusal(cluster) else { continue };
         let message = format!(
-            "Cluster/{} has the image {image} with {what}: CloudNativePG reads the PostgreSQL version from the tag and refuses an image without one",
+            "Cluster/{} has {}: CloudNativePG reads the PostgreSQL version from the tag and refuses an image without one",
             cluster.name(),
+            refusal.reason,
         );
-        found.push(context.finding(&CHECK, &spot, message));
+        found.push(context.finding(&CHECK, &refusal.spot, message));
     }
     found
 }

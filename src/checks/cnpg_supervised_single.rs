@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::finding::{Finding, Severity};
-use super::model::text_at;
+use super::model::admission::supervised_refusal;
 use super::{Check, CheckId};
 
 pub(super) const CHECK: Check =
@@ -11,17 +11,14 @@ pub(super) const CHECK: Check =
 fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for cluster in &context.clusters {
-        let strategy = text_at(&cluster.resource.node, &["spec", "primaryUpdateStrategy"]);
-        if cluster.instances() != 1 || strategy != Some("supervised") {
-            continue;
-        }
+        let Some(refusal) = supervised_refusal(cluster, cluster.instances()) else { continue };
         let name = cluster.name();
         let message = format!(
-            "Cluster/{name} has 1 instance and primaryUpdateStrategy supervised, a pair that the webhook of CloudNativePG refuses"
+            "Cluster/{name}: {}, a pair that the webhook of CloudNativePG refuses",
+            refusal.reason
         );
         let command = format!("overlay set instances {} {name}=2", context.shown());
-        let spot = cluster.spot(&["primaryUpdateStrategy"]);
-        found.push(context.finding(&CHECK, &spot, message).mend(command));
+        found.push(context.finding(&CHECK, &refusal.spot, message).mend(command));
     }
     found
 }

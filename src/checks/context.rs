@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Check;
 use super::finding::{Finding, Place, Spot, Subject};
+use super::model::admission::Refusal;
 use super::model::application::{Application, Repository};
 use super::model::autoscaler::Autoscaler;
 use super::model::budget::Budget;
@@ -40,6 +41,8 @@ pub struct Context<'a> {
     pub settings: &'a Settings,
     /// What is known of the repository.
     pub repository: &'a Repository,
+    /// What the overlay rendered before a change, where it is a change that is checked.
+    pub earlier: Option<&'a Rendered>,
     /// The workloads, in the order of the render.
     pub workloads: Vec<Workload<'a>>,
     /// The disruption budgets.
@@ -79,6 +82,7 @@ impl<'a> Context<'a> {
             all,
             settings,
             repository,
+            earlier: None,
             workloads,
             budgets,
             guards,
@@ -111,6 +115,17 @@ impl<'a> Context<'a> {
         let subject = Subject::of(spot.resource);
         let place = self.place(spot);
         Self::finding_at(check, subject, place, message).about(&spot.field)
+    }
+
+    /// A finding of `check` about a value of a Cluster that CloudNativePG refuses.
+    #[must_use]
+    pub fn refused(&self, check: &Check, refusal: &Refusal<'_>) -> Finding {
+        let message = format!(
+            "Cluster/{}: {}, which CloudNativePG refuses, so that the whole sync fails",
+            refusal.spot.resource.name(),
+            refusal.reason,
+        );
+        self.finding(check, &refusal.spot, message)
     }
 
     /// A finding of `check` in the kustomization file of the overlay, or in the file at `origin`.

@@ -28,7 +28,9 @@ mod claim_shared;
 mod claim_surge;
 mod cnpg_blocks_drain;
 mod cnpg_budget_off;
+mod cnpg_change_refused;
 mod cnpg_image_untagged;
+mod cnpg_refused;
 mod cnpg_single_instance;
 mod cnpg_spread;
 mod cnpg_supervised_single;
@@ -74,6 +76,7 @@ pub use explain::{explanation, summary};
 pub use finding::{CheckId, Delta, Finding, Place, Severity, Spot, Subject, compare};
 pub use settings::Settings;
 
+use crate::kustomize::Rendered;
 use context::Context;
 use model::application::Repository;
 use settings::EXCEPTION_ANNOTATION;
@@ -120,6 +123,8 @@ pub const ALL: &[Check] = &[
     cnpg_single_instance::CHECK,
     cnpg_budget_off::CHECK,
     cnpg_sync_refused::CHECK,
+    cnpg_refused::CHECK,
+    cnpg_change_refused::CHECK,
     cnpg_sync_stalls::CHECK,
     cnpg_spread::CHECK,
     cnpg_supervised_single::CHECK,
@@ -145,6 +150,27 @@ pub const ALL: &[Check] = &[
     reference_missing::CHECK,
     node_label_unused::CHECK,
 ];
+
+/// The checks that find what CloudNativePG refuses to take, so that it never runs.
+const REFUSED_BY_OPERATOR: [CheckId; 5] = [
+    cnpg_image_untagged::CHECK.id,
+    cnpg_sync_refused::CHECK.id,
+    cnpg_supervised_single::CHECK.id,
+    cnpg_refused::CHECK.id,
+    cnpg_change_refused::CHECK.id,
+];
+
+/// Whether `finding` is an error of which an operator refuses the object.
+#[must_use]
+pub fn is_refused_by_operator(finding: &Finding) -> bool {
+    finding.severity == Severity::Error && REFUSED_BY_OPERATOR.contains(&finding.id)
+}
+
+/// Whether `finding` is about the way from one state to another, and not about a state.
+#[must_use]
+pub fn is_of_a_change(finding: &Finding) -> bool {
+    finding.id == cnpg_change_refused::CHECK.id
+}
 
 /// The check of that name.
 #[must_use]
@@ -179,16 +205,34 @@ pub fn run(
     settings: &Settings,
     repository: &Repository,
 ) -> Outcome {
-    let context = Context::new(overlay, all, settings, repository);
+    run_all(&Context::new(overlay, all, settings, repository))
+}
+
+/// As [`run`], of a change: `earlier` is what `overlay` rendered before it, where it was there.
+#[must_use]
+pub fn run_since(
+    earlier: Option<&Rendered>,
+    overlay: Overlay<'_>,
+    all: &[Overlay<'_>],
+    settings: &Settings,
+    repository: &Repository,
+) -> Outcome {
+    let mut context = Context::new(overlay, all, settings, repository);
+    context.earlier = earlier;
+    run_all(&context)
+}
+
+fn run_all(context: &Context<'_>) -> Outcome {
+    let settings = context.settings;
     let mut outcome = Outcome::default();
     for check in ALL {
         let Some(severity) = configured_severity(check, settings) else { continue };
-        for finding in (check.run)(&context) {
+        for finding in (check.run)(context) {
             let finding = match severity {
                 Configured::AsFound => finding,
                 Configured::Always(severity) => finding.graded(severity),
             };
-            match accepted(&context, &finding) {
+            match accepted(context, &finding) {
                 Some(reason) => outcome.excepted.push(Excepted { finding, reason }),
                 None => outcome.findings.push(finding),
             }

@@ -114,6 +114,8 @@ catalogue! {
         "Two keys name one image and ask for different digests, or two changes of one file ask for different values.";
     DATABASE_DOWNGRADE = "database-downgrade", Refused,
         "A database would get an older major version, which cannot read what the newer one wrote. `--allow-downgrade` allows it.";
+    DATABASE_REFUSED = "database-refused", Refused,
+        "What the edit makes of a CloudNativePG Cluster is refused by its operator, so that the whole sync would fail: a volume that shrinks, an older major version, a number or a value that it does not take. The rule is that of the check that is named.";
     DATABASE_TAG = "database-tag", Refused,
         "The tag is one that the database's operator refuses (no version), or another major version, which is an upgrade and no pin.";
     DEAD_ENTRY = "dead-entry", Refused,

@@ -17,7 +17,7 @@ pub use name::{is_same_name, last_segments_match, normalize_name};
 pub use named::Named;
 pub use pattern::{Pattern, PatternError, PlainName, Split, is_matchable, pattern_of};
 pub use reference::{Reference, ReferenceError, is_tag};
-pub use version::is_downgrade;
+pub use version::{is_downgrade, postgres_major};
 
 #[cfg(test)]
 mod tests {

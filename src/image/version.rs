@@ -41,6 +41,26 @@ impl<'a> Version<'a> {
     }
 }
 
+/// The major version of PostgreSQL that CloudNativePG reads from a tag: leading digits, each of which a dot may follow, whose first
+/// two parts are numbers.
+///
+/// Source: cloudnative-pg/machinery `pkg/postgres/version` (`FromTag`).
+#[must_use]
+pub fn postgres_major(tag: &str) -> Option<u32> {
+    let bytes = tag.as_bytes();
+    let is_part = |at: &usize| match bytes[*at] {
+        b'.' => *at > 0 && bytes[*at - 1] != b'.',
+        byte => byte.is_ascii_digit(),
+    };
+    let length = (0..bytes.len()).take_while(is_part).count();
+    let mut parts = tag[..length].split('.');
+    let major = parts.next()?.parse().ok()?;
+    match parts.next() {
+        Some(minor) => minor.parse::<u64>().ok().map(|_| major),
+        None => Some(major),
+    }
+}
+
 /// Whether `new` is before `old`, of what stands behind equal numbers.
 fn is_earlier(old: &str, new: &str) -> bool {
     match (stage(old), stage(new)) {
@@ -88,6 +108,33 @@ mod tests {
             ("99999999999999999999.1", "1.0", false),
         ] {
             assert_eq!(is_downgrade(old, new), lower, "{old} -> {new}");
+        }
+    }
+
+    // The rows of `version_test.go` beside `FromTag`, then those that its expression `^(\d\.?)+` and two calls of Atoi decide.
+    #[test]
+    fn postgresql_is_read_from_a_tag_as_its_operator_reads_it() {
+        for (tag, major) in [
+            ("10.3", Some(10)),
+            ("13.3.2.1-1", Some(13)),
+            ("14", Some(14)),
+            ("15.5-10", Some(15)),
+            ("17beta1", Some(17)),
+            ("17rc1", Some(17)),
+            ("3.4.3.2.5", Some(3)),
+            ("9.4_beautiful", Some(9)),
+            ("11-1", Some(11)),
+            ("", None),
+            ("10.five", None),
+            ("11.old", None),
+            ("latest", None),
+            ("v16", None),
+            (".16", None),
+            ("16..1", None),
+            ("16.1.", Some(16)),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(postgres_major(tag), major, "{tag}");
         }
     }
 }

@@ -8,8 +8,9 @@ use super::error::{LeverError, LeverErrorKind};
 use super::target::{find, shown};
 use crate::change::{SetInstances, Wish};
 use crate::checks::context::Context;
+use crate::checks::model::admission::{number_refusals, supervised_refusal};
 use crate::checks::model::cluster::Cluster;
-use crate::checks::model::{int_at, text_at};
+use crate::checks::model::text_at;
 use crate::kustomize::node::Node;
 use crate::kustomize::{FieldPath, Resource};
 
@@ -57,33 +58,14 @@ fn hibernation(resource: &Resource, sleeps: bool) -> Wish {
 }
 
 fn check_admission(cluster: Cluster<'_>, count: i64) -> Result<(), LeverError> {
-    let spec = |path: &[&str]| int_at(&cluster.resource.node, path).unwrap_or(0);
-    let refuse = |what: String| {
-        let message = format!("Cluster/{} at {count}: {what}", cluster.name());
-        Err(LeverError::new(LeverErrorKind::NotAllowed, message))
+    let mut refusals = number_refusals(&cluster, count).into_iter();
+    let Some(refusal) = refusals.next().or_else(|| supervised_refusal(&cluster, count)) else {
+        return Ok(());
     };
-    let (most, least) = (spec(&["spec", "maxSyncReplicas"]), spec(&["spec", "minSyncReplicas"]));
-    if most >= count && most > 0 {
-        return refuse(format!("spec.maxSyncReplicas is {most}, and must be below the instances"));
-    }
-    if least > most {
-        return refuse(format!(
-            "spec.minSyncReplicas {least} is above spec.maxSyncReplicas {most}"
-        ));
-    }
-    if let Some(number) = cluster.synchronous_number() {
-        let all = count + cluster.named_standbys();
-        if number >= all {
-            return refuse(format!(
-                "spec.postgresql.synchronous.number is {number}, and must be below the instances"
-            ));
-        }
-    }
-    let strategy = text_at(&cluster.resource.node, &["spec", "primaryUpdateStrategy"]);
-    if count == 1 && strategy == Some("supervised") {
-        return refuse("spec.primaryUpdateStrategy: supervised needs a second instance".to_owned());
-    }
-    Ok(())
+    let name = cluster.name();
+    let message =
+        format!("Cluster/{name} at {count}: {}, which CloudNativePG refuses", refusal.reason);
+    Err(LeverError::new(LeverErrorKind::NotAllowed, message))
 }
 
 /// Whether the instances can be spread: required anti-affinity needs a node for each.

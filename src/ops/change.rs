@@ -5,6 +5,7 @@
 mod bump;
 mod components;
 mod consequences;
+pub(super) mod databases;
 mod fields;
 pub(super) mod hold;
 pub(super) mod reach;
@@ -71,8 +72,21 @@ pub(crate) struct Proven {
 /// Plans `change` in every overlay of `editable` and proves it by rendering; all or nothing.
 ///
 /// # Errors
-/// The first refusal or failure, and where an overlay that would change is held.
+/// The first refusal or failure, where an overlay that would change is held, and where the operator of a database would refuse
+/// what it becomes.
 pub(crate) fn prove_change(
+    context: &Context,
+    files: &dyn Files,
+    editable: &[Editable],
+    change: &Change,
+) -> Result<Proven, Error> {
+    let proven = prove_step(context, files, editable, change)?;
+    databases::refuse_refused(change, &proven.overlays)?;
+    Ok(proven)
+}
+
+/// As [`prove_change`], of a change that is one of several: operators see the whole.
+fn prove_step(
     context: &Context,
     files: &dyn Files,
     editable: &[Editable],

@@ -67,11 +67,19 @@ pub fn run(context: &Context, request: &CheckRequest) -> Result<Report, Error> {
     let repository = surroundings::repository(&files, &context.environment);
     let loaded = load_all(context, &files, &located)?;
     let views: Vec<Overlay<'_>> = loaded.iter().map(Loaded::view).collect();
-    let check = |loaded| Ok(check(loaded, &views, &settings, &repository));
-    let mut overlays: Vec<CheckedOverlay> = context.for_each_of(&loaded, check)?;
-    if let Some(revision) = &request.new_since {
-        let before = surroundings::at_revision(context, &files, revision, &loaded)?;
-        subtract(&mut overlays, &before, &settings, &repository);
+    let before = match &request.new_since {
+        Some(revision) => Some(surroundings::at_revision(context, &files, revision, &loaded)?),
+        None => None,
+    };
+    let earlier = |at: usize| before.as_ref()?[at].as_ref().map(|(_, rendered)| rendered);
+    let each: Vec<(&Loaded, Option<&Rendered>)> =
+        loaded.iter().enumerate().map(|(at, loaded)| (loaded, earlier(at))).collect();
+    let check = |(loaded, earlier): &(&Loaded, _)| {
+        Ok(check(loaded, *earlier, &views, &settings, &repository))
+    };
+    let mut overlays: Vec<CheckedOverlay> = context.for_each_of(&each, check)?;
+    if let Some(before) = &before {
+        subtract(&mut overlays, before, &settings, &repository);
     }
     let budgets = request.budgets.as_ref().map(|which| list_budgets(which, &views, &settings));
     let report = CheckReport { overlays, budgets, fail_on: request.fail_on };
@@ -121,11 +129,12 @@ impl Loaded {
 
 fn check(
     loaded: &Loaded,
+    earlier: Option<&Rendered>,
     all: &[Overlay<'_>],
     settings: &Settings,
     repository: &Repository,
 ) -> CheckedOverlay {
-    let outcome = checks::run(loaded.view(), all, settings, repository);
+    let outcome = checks::run_since(earlier, loaded.view(), all, settings, repository);
     CheckedOverlay {
         path: loaded.located.shown(),
         findings: outcome.findings,

@@ -279,8 +279,8 @@ impl<'a> LoadedOverlay<'a> {
 }
 
 impl Context {
-    /// What the checks find in the second render of an overlay and not in the first, and the other way
-    /// round; each with the files that it was made of.
+    /// What the checks find in the second render of an overlay and not in the first, or in the way from one to the other, and what
+    /// they find in the first alone; each with the files that it was made of.
     pub(crate) fn findings_between(
         &self,
         before: (&SourceTree, &Rendered),
@@ -288,11 +288,12 @@ impl Context {
     ) -> Delta {
         let settings = self.check_settings();
         let directory = before.0.overlay();
-        let findings = |(tree, rendered): (&SourceTree, &Rendered)| {
+        let findings = |earlier, (tree, rendered): (&SourceTree, &Rendered)| {
             let view = CheckedView { directory, rendered, tree };
-            checks::run(view, &[view], &settings, &Repository::default()).findings
+            let repository = Repository::default();
+            checks::run_since(earlier, view, &[view], &settings, &repository).findings
         };
-        checks::compare(&findings(before), &findings(after))
+        checks::compare(&findings(None, before), &findings(Some(before.1), after))
     }
 }
 

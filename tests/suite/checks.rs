@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `expected.json` | the overlay, and the findings of this check: severity, object, parts of the message, file and line |
 //! | `.overlay.yaml` | the settings |
+//! | `before` | the same overlay before a change, where it is a change that is checked |
 //! | `refs` | the branches and tags of the repository, a line each |
 
 use std::collections::BTreeSet;
@@ -78,8 +79,15 @@ impl Folder {
     }
 
     pub(crate) fn findings(&self) -> Vec<Finding> {
+        self.findings_since(None)
+    }
+
+    /// What is found of it where it was `earlier` before.
+    fn findings_since(&self, earlier: Option<&Self>) -> Vec<Finding> {
+        let earlier = earlier.map(|folder| &folder.rendered);
         let view = Overlay { directory: &self.overlay, rendered: &self.rendered, tree: &self.tree };
-        checks::run(view, &[view], &self.settings, &self.repository).findings
+        let (settings, repository) = (&self.settings, &self.repository);
+        checks::run_since(earlier, view, &[view], settings, repository).findings
     }
 }
 
@@ -107,7 +115,9 @@ fn repository(folder: &Path, files: &DiskFiles) -> Repository {
 /// What is wrong with the findings of the check `id` in `folder`.
 fn faults_of(id: &str, folder: &Path) -> Vec<String> {
     let expected: Expected = serde_json::from_str(&text_of(&folder.join("expected.json"))).unwrap();
-    let found = Folder::load(folder, &expected.overlay).findings();
+    let before = folder.join("before");
+    let before = before.is_dir().then(|| Folder::load(&before, &expected.overlay));
+    let found = Folder::load(folder, &expected.overlay).findings_since(before.as_ref());
     let found: Vec<&Finding> = found.iter().filter(|f| f.id.as_str() == id).collect();
     let mut faults = Vec::new();
     if found.len() != expected.findings.len() {

@@ -1,6 +1,7 @@
 //! What the checks see of rendered resources: workloads, budgets, autoscalers, databases, claims,
 //! drains, references and Argo CD Applications, with Kubernetes' defaults filled in.
 
+pub mod admission;
 pub mod amount;
 pub mod application;
 pub mod autoscaler;

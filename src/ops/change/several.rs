@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Proven, breaks_build, consequences, prove_change};
+use super::{Proven, breaks_build, consequences, prove_step};
 use crate::change::Part;
 use crate::discover::shown_directory;
 use crate::edit::{line_after, unified_diff};
@@ -74,7 +74,7 @@ impl Run<'_> {
             };
             Ok(Editable { located: overlay.located.clone(), tree })
         })?;
-        let proven = prove_change(self.context, &edited, &targets, &part.change)?;
+        let proven = prove_step(self.context, &edited, &targets, &part.change)?;
         Ok((concerned.iter().map(|(at, _)| *at).collect(), proven))
     }
 

@@ -15,7 +15,7 @@ use crate::git::{
 };
 use crate::kustomize::{Files as _, SourceTree};
 use crate::ops::Context;
-use crate::ops::change::{Proven, hold, prove_change, reach, revert};
+use crate::ops::change::{Proven, databases, hold, prove_change, reach, revert};
 use crate::ops::revision::find_kustomization;
 use crate::report::change::{ChangeReport, Delivered};
 use crate::write::NewText;
@@ -112,6 +112,7 @@ impl Job<'_> {
                 let past = revert::Past { repository: self.repository, base, is_on_disk: false };
                 let proven = revert::prove(&context, &past, &files, &editable, wanted)?;
                 hold::require_none(&context, &files, &editable, self.change, &proven)?;
+                databases::refuse_refused(self.change, &proven.overlays)?;
                 proven
             }
             change => prove_change(&context, &files, &editable, change)?,

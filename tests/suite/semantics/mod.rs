@@ -1,6 +1,7 @@
 //! What Kubernetes and CloudNativePG do, row by row: rolls, disruption budgets, databases. Each row is a fact of theirs, written
 //! down from their source, or printed by their own code (`tools/rollout_tables`); none is an output of ours.
 
+mod admission;
 mod budgets;
 mod databases;
 mod rolls;

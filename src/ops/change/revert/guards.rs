@@ -3,12 +3,12 @@
 use super::{note, presence};
 use crate::change::Revert;
 use crate::error::{Error, codes};
-use crate::image::{Digest, Split};
+use crate::image::{Digest, Split, postgres_major};
 use crate::kustomize::node::Node;
 use crate::kustomize::{ImageUse, Resource, ResourceId, find_image_uses, shown_name};
 use crate::ops::Context;
 use crate::ops::change::removals::refuse_removals;
-use crate::plan::{Note, major_version};
+use crate::plan::Note;
 use crate::verify::ObjectDiff;
 
 /// Images whose tag is the version of a database, by the last part of their names. The data that a newer
@@ -64,7 +64,7 @@ fn refuse_downgrade(
 ) -> Result<(), Error> {
     for used in new.iter().filter(|used| is_database(used)) {
         let Some(was) = same_place(old, used) else { continue };
-        let version = |used: &ImageUse| major_version(Split::parse(&used.reference).tag);
+        let version = |used: &ImageUse| postgres_major(Split::parse(&used.reference).tag);
         if let (Some(from), Some(to)) = (version(was), version(used))
             && to < from
         {
