@@ -2,17 +2,21 @@
 
 use serde_json::{Map, Value};
 
+use crate::kustomize::Rendered;
+
 /// The fields of a source's `kustomize` that change what is rendered.
-const WINNING: [&str; 6] =
-    ["images", "replicas", "patches", "namePrefix", "nameSuffix", "namespace"];
+const WINNING: [&str; 7] =
+    ["images", "replicas", "patches", "components", "namePrefix", "nameSuffix", "namespace"];
 
 /// One statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
     /// The field of `kustomize`.
     pub field: String,
-    /// The image or the workload that it speaks of; `None` where the field does not name one.
+    /// The image, the workload, the target or the path that it speaks of; `None` where it does not name one.
     pub name: Option<String>,
+    /// What it says: an item of a list, else the value of the field.
+    pub value: Value,
 }
 
 /// The statements of a source's `kustomize`.
@@ -23,19 +27,33 @@ pub fn overrides_of(kustomize: &Map<String, Value>) -> Vec<Override> {
 }
 
 fn statements(field: &str, value: &Value) -> Vec<Override> {
-    let of =
-        |name: Option<&str>| Override { field: field.to_owned(), name: name.map(str::to_owned) };
-    match (field, value) {
-        (_, Value::Null) => Vec::new(),
-        ("images", Value::Array(items)) => {
-            items.iter().map(|item| of(item.as_str().map(image_name))).collect()
-        }
-        ("replicas", Value::Array(items)) => {
-            items.iter().map(|item| of(item["name"].as_str())).collect()
-        }
-        (_, Value::Array(items)) if items.is_empty() => Vec::new(),
-        _ => vec![of(None)],
+    let of = |name: Option<&str>, value: &Value| Override {
+        field: field.to_owned(),
+        name: name.map(str::to_owned),
+        value: value.clone(),
+    };
+    let Value::Array(items) = value else {
+        return if value.is_null() { Vec::new() } else { vec![of(None, value)] };
+    };
+    let name = |item: &Value| match field {
+        "images" => item.as_str().map(image_name).map(str::to_owned),
+        "components" => item.as_str().map(str::to_owned),
+        "patches" => target(item),
+        _ => item["name"].as_str().map(str::to_owned),
+    };
+    items.iter().map(|item| of(name(item).as_deref(), item)).collect()
+}
+
+/// What a patch goes to, `Deployment/web`: its target, else what a strategic merge patch names itself.
+fn target(patch: &Value) -> Option<String> {
+    let target = &patch["target"];
+    let parts = [&target["kind"], &target["name"]].map(|part| part.as_str().unwrap_or_default());
+    if parts != ["", ""] {
+        return Some(parts.join("/"));
     }
+    let patched = Rendered::parse(patch["patch"].as_str()?).ok()?;
+    let first = patched.resources.first()?;
+    Some(format!("{}/{}", first.kind(), first.name()))
 }
 
 /// The name of the entry that `[NAME=]IMAGE[:TAG][@DIGEST]` is, as `kustomize edit set image` reads it.
@@ -78,5 +96,20 @@ mod tests {
         assert_eq!(shown(&kustomize), [""; 0]);
         let kustomize = json!({"patches": [{"patch": "x"}], "namePrefix": "a-"});
         assert_eq!(shown(&kustomize), ["patches ", "namePrefix "]);
+    }
+
+    #[test]
+    fn patches_and_components_are_named() {
+        let merge =
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {paused: true}\n";
+        let kustomize = json!({
+            "patches": [{"target": {"kind": "Deployment", "name": "api"}, "patch": "[]"},
+                {"target": {"kind": "Job"}, "path": "p.yaml"}, {"patch": merge}, {"path": "p.yaml"}],
+            "components": ["../small"],
+        });
+        let names =
+            ["patches Deployment/api", "patches Job/", "patches Deployment/web", "patches "];
+        assert_eq!(shown(&kustomize)[..4], names);
+        assert_eq!(shown(&kustomize)[4..], ["components ../small"]);
     }
 }

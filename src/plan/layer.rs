@@ -53,6 +53,22 @@ pub fn without_patches(text: &str) -> Result<String, YamlError> {
     rewrite(text, &|key, value| (!is_one_of(&fields, key)).then_some(value), Vec::new())
 }
 
+/// The kustomization `text` with `more` items at the end of its list `field`.
+///
+/// # Errors
+/// [`YamlError`] for a text that is no YAML.
+pub fn with_items(text: &str, field: &str, more: Vec<Json>) -> Result<String, YamlError> {
+    let mut fields = fields_of(text)?;
+    if !more.is_empty() {
+        let list = fields.entry(field).or_insert_with(|| Json::Array(Vec::new()));
+        match list {
+            Json::Array(items) => items.extend(more),
+            other => *other = Json::Array(more),
+        }
+    }
+    Ok(Json::Object(fields).to_string())
+}
+
 /// A digest that no image has.
 pub const PROBE_DIGEST: &str =
     "sha256:ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
@@ -183,6 +199,19 @@ mod tests {
             json(&probes(text).unwrap().before),
             json!({"resources": ["a"], "namespace": "1", "images": [{"name": NOTHING}]})
         );
+    }
+
+    #[test]
+    fn items_go_behind_those_that_stand_there() {
+        let with =
+            |text: &str| json(&with_items(text, "patches", vec![json!({"path": "b"})]).unwrap());
+        assert_eq!(
+            with("patches: [{path: a}]\n")["patches"],
+            json!([{"path": "a"}, {"path": "b"}])
+        );
+        for text in ["resources: [a]\n", "patches:\n", "patches: []\n"] {
+            assert_eq!(with(text)["patches"], json!([{"path": "b"}]), "{text}");
+        }
     }
 
     #[test]

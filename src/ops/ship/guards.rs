@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::patches::{self, Edited, Outcome};
 use crate::argocd::{Override, overrides_of};
 use crate::checks::Severity;
 use crate::discover::shown_directory;
@@ -75,15 +76,15 @@ pub(super) fn refuse_findings(overlays: &[OverlayReport]) -> Result<(), Error> {
     )))
 }
 
-/// The Applications that will be waited for; none of them states itself what the edit of `overlays` changes, which would win over
-/// git. `more` gives what files beside the kustomization state for one of them.
+/// The Applications that will be waited for; none of them states itself, in its `spec` or in a file that is merged with it, what the
+/// edit of `overlays` changes: that would win over git.
 ///
 /// # Errors
-/// `application-overrides`.
+/// `application-overrides`; where the base branch cannot be read.
 pub(super) fn require_deployers(
     deployers: &[Deployer],
     overlays: &[OverlayReport],
-    more: impl Fn(&Deployer) -> Result<Vec<Stated>, Error>,
+    edited: &Edited<'_>,
 ) -> Result<Vec<String>, Error> {
     let names: Vec<&str> = deployers.iter().map(|one| one.application.as_str()).collect();
     let mut told = vec![match names.as_slice() {
@@ -94,20 +95,51 @@ pub(super) fn require_deployers(
         let application = format!("Application {}", deployer.application);
         let own = deployer.overrides.iter().cloned();
         let own = own.map(|what| Stated { place: application.clone(), what });
-        let stated: Vec<Stated> = own.chain(more(deployer)?).collect();
-        let is_its = |overlay: &&OverlayReport| {
-            deployer.overlays.iter().any(|path| shown_directory(path) == overlay.path)
-        };
-        for overlay in overlays.iter().filter(is_its) {
+        let in_files = overrides_in_files(edited.repository, edited.tip, deployer)?;
+        let stated: Vec<Stated> = own.chain(in_files).collect();
+        for directory in &deployer.overlays {
+            let is_it = |overlay: &&OverlayReport| shown_directory(directory) == overlay.path;
+            let Some(overlay) = overlays.iter().find(is_it) else { continue };
             if let Some(one) = stated.iter().find(|one| wins_over(&one.what, overlay)) {
-                return Err(overridden(one));
+                return Err(overridden(one, "what the overlay says"));
             }
-        }
-        if let Some(one) = stated.iter().find(|one| one.what.field == "patches") {
-            told.push(format!("{} states kustomize.patches, which win over git", one.place));
+            told.extend(require_through(&stated, directory, overlay, edited)?);
         }
     }
     Ok(told)
+}
+
+/// What is edited comes through whatever patches and components of the Application say; where that cannot be told, it is said.
+fn require_through(
+    stated: &[Stated],
+    directory: &str,
+    overlay: &OverlayReport,
+    edited: &Edited<'_>,
+) -> Result<Option<String>, Error> {
+    let all: Vec<&Override> = stated.iter().map(|one| &one.what).collect();
+    match edited.under(&all, directory, overlay)? {
+        Outcome::Through => Ok(None),
+        Outcome::Lost(field) => {
+            let mut culprit = None;
+            for one in stated {
+                if let Outcome::Lost(_) = edited.under(&[&one.what], directory, overlay)? {
+                    culprit = Some(one);
+                }
+            }
+            let first = stated.iter().find(|one| patches::is_appended(&one.what));
+            match culprit.or(first) {
+                Some(one) => Err(overridden(one, &field)),
+                None => Ok(None),
+            }
+        }
+        Outcome::Unknown(why) => {
+            let first = stated.iter().find(|one| patches::is_appended(&one.what));
+            Ok(first.map(|one| {
+                let (place, field) = (&one.place, &one.what.field);
+                format!("{place} states kustomize.{field}, which win over git; whether over this edit cannot be told: {why}")
+            }))
+        }
+    }
 }
 
 /// What wins over git, and where it stands.
@@ -116,17 +148,15 @@ pub(super) struct Stated {
     what: Override,
 }
 
-fn overridden(by: &Stated) -> Error {
+fn overridden(by: &Stated, what: &str) -> Error {
     let (place, field) = (&by.place, &by.what.field);
-    let name = by.what.name.as_deref().unwrap_or_default();
-    let message = format!(
-        "{place} states kustomize.{field} of {name}, which wins over what the overlay says"
-    );
+    let of = by.what.name.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
+    let message = format!("{place} states kustomize.{field}{of}, which wins over {what}");
     Error::new(codes::APPLICATION_OVERRIDES, message)
         .hint("take it out there first: the change would have no effect")
 }
 
-/// Whether a statement decides a value that the edit of this overlay moves. What patches decide is not known.
+/// Whether a statement decides a value that the edit of this overlay moves. What patches and components decide is rendered.
 fn wins_over(by: &Override, overlay: &OverlayReport) -> bool {
     let Some(name) = &by.name else { return false };
     let mut changes = overlay.effect.changes.iter();
@@ -161,7 +191,7 @@ fn images_of(overlay: &OverlayReport) -> BTreeSet<String> {
 ///
 /// # Errors
 /// Where one of them cannot be read.
-pub(super) fn overrides_in_files(
+fn overrides_in_files(
     repository: &Repository,
     tip: ObjectId,
     deployer: &Deployer,

@@ -8,6 +8,7 @@ mod back;
 mod fleet;
 mod guards;
 mod leg;
+mod patches;
 mod preflight;
 mod probing;
 mod returning;

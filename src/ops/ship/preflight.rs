@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::leg::Leg;
+use super::patches::Edited;
 use super::step::{Done, Failed};
 use super::verifying::Before;
 use super::voyage::{Found, Voyage, count};
@@ -94,10 +95,13 @@ impl Voyage<'_> {
         let Some(options) = &self.shipping.request.wait else { return Ok(()) };
         let request = self.wait_request(options, &self.edit.overlays, &tip.to_string());
         let deployers = wait::look(self.context(), &request)?;
-        let overlays = proven.as_ref().map_or(&[][..], |proven| &proven.overlays);
-        told.words.extend(guards::require_deployers(&deployers, overlays, |deployer| {
-            guards::overrides_in_files(&survey.repository, tip, deployer)
-        })?);
+        let (overlays, texts) = match proven {
+            Ok(proven) => (&proven.overlays[..], &proven.texts[..]),
+            Err(_) => (&[][..], &[][..]),
+        };
+        let (context, repository) = (self.context(), &survey.repository);
+        let edited = Edited { context, repository, tip, texts };
+        told.words.extend(guards::require_deployers(&deployers, overlays, &edited)?);
         if !self.shipping.earlier.is_empty() {
             self.await_others(survey)?;
             told.words

@@ -21,6 +21,8 @@ pub(crate) struct Mood {
     pub(crate) lacks: Option<String>,
     /// The Applications state these images themselves.
     pub(crate) overrides: Option<&'static str>,
+    /// What the Applications state of `kustomize`.
+    pub(crate) states: Option<Json>,
     /// It answers nothing but 503.
     pub(crate) is_down: bool,
 }
@@ -119,6 +121,9 @@ impl Server {
             json!({"repoURL": self.repository, "path": overlay, "targetRevision": "main"});
         if let Some(image) = mood.overrides {
             source["kustomize"] = json!({"images": [image]});
+        }
+        if let Some(states) = &mood.states {
+            source["kustomize"] = states.clone();
         }
         json!({
             "metadata": {"name": name_of(overlay), "namespace": "argocd", "uid": "u", "resourceVersion": "1"},

@@ -5,6 +5,7 @@ mod argo;
 mod endpoint;
 mod failures;
 mod kills;
+mod overrides;
 mod page;
 mod preflight;
 mod probing;
