@@ -55,6 +55,7 @@ pub mod render;
 pub mod report;
 pub mod repository_url;
 pub mod rollout;
+pub mod shell;
 pub mod ship;
 #[cfg(feature = "trust")]
 pub mod tls;

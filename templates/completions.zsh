@@ -3,9 +3,11 @@
 # folder of `fpath`. What ends with `=` or `/` is to be gone on with, and gets no space.
 _overlay() {
   local answer
-  local -a answers complete open
+  local -a answers complete open typed=("${(@Q)words}")
+  # Of the word at the cursor only what stands before it, without a quote that is open.
+  typed[CURRENT]=${(Q)PREFIX}
   answers=("${(@f)$(
-    OVERLAY_COMPLETE=zsh _CLAP_IFS=$'\n' _CLAP_COMPLETE_INDEX=$((CURRENT - 1)) overlay -- "${words[@]}" 2>/dev/null
+    OVERLAY_COMPLETE=zsh _CLAP_IFS=$'\n' _CLAP_COMPLETE_INDEX=$((CURRENT - 1)) overlay -- "${typed[@]}" 2>/dev/null
   )}")
   for answer in $answers; do
     if [[ ${answer%%:*} == *[=/] ]]; then

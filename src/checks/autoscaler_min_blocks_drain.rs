@@ -42,12 +42,7 @@ fn least<'a>(scaler: &Autoscaler<'a>) -> Spot<'a> {
 }
 
 fn mend(context: &Context<'_>, scaler: &Autoscaler<'_>, desired: i64) -> String {
-    format!(
-        "overlay set field {} {}/{} {}={}",
-        context.shown(),
-        scaler.resource.kind(),
-        scaler.resource.name(),
-        scaler.min_path.join("."),
-        desired + 1,
-    )
+    let name = format!("{}/{}", scaler.resource.kind(), scaler.resource.name());
+    let change = format!("{}={}", scaler.min_path.join("."), desired + 1);
+    context.command("set field", &[&name, &change])
 }

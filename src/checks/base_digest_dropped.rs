@@ -15,7 +15,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
         .map(|warning| {
             let message = warning.message.clone();
             let finding = context.source_finding(&CHECK, warning.origin, message.clone());
-            finding.about(&message).mend(format!("overlay pin {} NAME=sha256:…", context.shown()))
+            finding.about(&message).mend(context.command("pin", &["NAME=sha256:…"]))
         })
         .collect()
 }

@@ -35,8 +35,7 @@ fn judge(context: &Context<'_>, deployment: &Workload<'_>) -> Option<Finding> {
         return None;
     };
     let finding = context.finding(&CHECK, &spot, message);
-    let command =
-        format!("overlay set strategy {} {} --recreate", context.shown(), deployment.name());
+    let command = context.command("set strategy", &[deployment.name(), "--recreate"]);
     Some(if replicas == 1 { finding.mend(command) } else { finding })
 }
 

@@ -17,7 +17,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
         let message = format!(
             "Cluster/{name} has 1 instance, and the budget {name}-primary (minAvailable 1) that CloudNativePG makes for it allows 0 disruptions: a drain of its node will hang"
         );
-        let command = format!("overlay set instances {} {name}=2", context.shown());
+        let command = context.command("set instances", &[&format!("{name}=2")]);
         found.push(context.finding(&CHECK, &cluster.spot(&["instances"]), message).mend(command));
     }
     found

@@ -19,8 +19,8 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
         let message = format!(
             "Cluster/{name} has {instances} instances and enablePDB false: a drain may take the primary and its replicas together"
         );
-        let command =
-            format!("overlay set field {} Cluster/{name} spec.enablePDB=true", context.shown());
+        let name = format!("Cluster/{name}");
+        let command = context.command("set field", &[&name, "spec.enablePDB=true"]);
         found.push(context.finding(&CHECK, &spot, message).mend(command));
     }
     found

@@ -17,7 +17,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
         let message = format!(
             "Cluster/{name} has 1 instance: every update, drain or failure is an outage, for there is no replica to switch to"
         );
-        let command = format!("overlay set instances {} {name}=2", context.shown());
+        let command = context.command("set instances", &[&format!("{name}=2")]);
         found.push(context.finding(&CHECK, &cluster.spot(&["instances"]), message).mend(command));
     }
     found

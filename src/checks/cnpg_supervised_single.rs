@@ -17,7 +17,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
             "Cluster/{name}: {}, a pair that the webhook of CloudNativePG refuses",
             refusal.reason
         );
-        let command = format!("overlay set instances {} {name}=2", context.shown());
+        let command = context.command("set instances", &[&format!("{name}=2")]);
         found.push(context.finding(&CHECK, &refusal.spot, message).mend(command));
     }
     found

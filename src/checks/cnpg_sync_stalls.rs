@@ -24,12 +24,8 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
             cluster.name(),
         );
         let spot = cluster.spot(&["postgresql", "synchronous", "number"]);
-        let command = format!(
-            "overlay set instances {} {}={}",
-            context.shown(),
-            cluster.name(),
-            cluster.instances() + 1
-        );
+        let change = format!("{}={}", cluster.name(), cluster.instances() + 1);
+        let command = context.command("set instances", &[&change]);
         found.push(context.finding(&CHECK, &spot, message).mend(command));
     }
     found

@@ -103,6 +103,12 @@ impl<'a> Context<'a> {
         if self.overlay.directory.is_empty() { "." } else { self.overlay.directory }
     }
 
+    /// `overlay VERB` of this overlay, as a command to paste: names in it are quoted for a shell.
+    #[must_use]
+    pub fn command(&self, verb: &str, rest: &[&str]) -> String {
+        crate::shell::overlay(verb, self.shown(), rest)
+    }
+
     /// Whether what belongs to the repository is to be said here.
     #[must_use]
     pub fn is_first(&self) -> bool {

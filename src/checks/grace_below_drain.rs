@@ -28,7 +28,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
             drain.container.name(),
             drain.shown(),
         );
-        let command = format!("overlay set drain {} {} --align", context.shown(), workload.name());
+        let command = context.command("set drain", &[workload.name(), "--align"]);
         let finding = context.finding(&CHECK, &grace_spot(workload), message);
         found.push(finding.mend(command).graded(severity));
     }

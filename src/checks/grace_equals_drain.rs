@@ -23,7 +23,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
             drain.container.name(),
             drain.shown(),
         );
-        let command = format!("overlay set drain {} {} --align", context.shown(), workload.name());
+        let command = context.command("set drain", &[workload.name(), "--align"]);
         found.push(context.finding(&CHECK, &grace_spot(workload), message).mend(command));
     }
     found

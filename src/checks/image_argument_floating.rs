@@ -27,10 +27,8 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
                 );
                 let spot = Spot::of(workload.resource, node, field);
                 let image = Split::parse(value).name;
-                let command = format!(
-                    "overlay pin {} --image-arg --{flag} {image}=sha256:…",
-                    context.shown()
-                );
+                let (flag, pin) = (format!("--{flag}"), format!("{image}=sha256:…"));
+                let command = context.command("pin", &["--image-arg", &flag, &pin]);
                 found.push(context.finding(&CHECK, &spot, message).mend(command));
             }
         }

@@ -22,7 +22,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
             image.shown(),
             image.text,
         );
-        let command = format!("overlay pin {} {}=sha256:…", context.shown(), split.name);
+        let command = context.command("pin", &[&format!("{}=sha256:…", split.name)]);
         found.push(context.finding(&CHECK, &image.spot, message).mend(command));
     }
     found

@@ -47,19 +47,15 @@ fn mend(context: &Context<'_>, budget: &Budget<'_>, desired: i64) -> Option<Stri
     let only = workloads.next().filter(|_| workloads.next().is_none());
     match (&budget.min_available, only) {
         (Some(Amount::Count(_)), Some(workload)) => {
-            let replicas = desired + 1;
-            Some(format!("overlay set replicas {} {}={replicas}", context.shown(), workload.name()))
+            let change = format!("{}={}", workload.name(), desired + 1);
+            Some(context.command("set replicas", &[&change]))
         }
         (Some(Amount::Percent(percent)), Some(workload)) if *percent < 100 => {
-            Some(format!("overlay set replicas {} {}=2", context.shown(), workload.name()))
+            Some(context.command("set replicas", &[&format!("{}=2", workload.name())]))
         }
         (None, _) => {
-            let field = "spec.maxUnavailable=1";
-            Some(format!(
-                "overlay set field {} PodDisruptionBudget/{} {field}",
-                context.shown(),
-                budget.name()
-            ))
+            let name = format!("PodDisruptionBudget/{}", budget.name());
+            Some(context.command("set field", &[&name, "spec.maxUnavailable=1"]))
         }
         _ => None,
     }

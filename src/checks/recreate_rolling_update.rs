@@ -21,8 +21,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
                 "{} has the strategy Recreate and still a rollingUpdate, which the API refuses: the whole sync fails",
                 workload.shown(),
             );
-            let command =
-                format!("overlay set strategy {} {} --recreate", context.shown(), workload.name());
+            let command = context.command("set strategy", &[workload.name(), "--recreate"]);
             let spot = Spot::at(workload.resource, &path);
             found.push(context.finding(&CHECK, &spot, message).mend(command));
         }

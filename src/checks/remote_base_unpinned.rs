@@ -22,7 +22,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
                 "the remote base {shown} {why}: what it brings may change without a commit"
             );
             let finding = context.source_finding(&CHECK, reference.origin, message);
-            let command = format!("overlay bump {} --ref TAG", context.shown());
+            let command = context.command("bump", &["--ref", "TAG"]);
             found.push(finding.about(&shown).mend(command));
         }
     }

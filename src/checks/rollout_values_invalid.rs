@@ -37,7 +37,6 @@ fn judge(context: &Context<'_>, deployment: &Workload<'_>) -> Option<Finding> {
     };
     let message = format!("{}: {wrong}, which the API refuses", deployment.shown());
     let spot = Spot::at(deployment.resource, &["spec", "strategy", "rollingUpdate", field]);
-    let (overlay, name) = (context.shown(), deployment.name());
-    let command = format!("overlay set strategy {overlay} {name} --zero-outage");
+    let command = context.command("set strategy", &[deployment.name(), "--zero-outage"]);
     Some(context.finding(&CHECK, &spot, message).mend(command))
 }

@@ -20,8 +20,8 @@ fn judge(context: &Context<'_>, deployment: &Workload<'_>) -> Option<Finding> {
         return None;
     }
     let resource = deployment.resource;
-    let (name, overlay) = (deployment.shown(), context.shown());
-    let mend = format!("overlay set strategy {overlay} {} --zero-outage", deployment.name());
+    let name = deployment.shown();
+    let mend = context.command("set strategy", &[deployment.name(), "--zero-outage"]);
     match deployment.strategy(replicas) {
         Strategy::Recreate => {
             let message = format!(

@@ -18,7 +18,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
             "{} has 1 replica, and a StatefulSet takes a pod away before it makes the new one: every roll and every drain pass through zero ready pods",
             workload.shown(),
         );
-        let command = format!("overlay set replicas {} {}=2", context.shown(), workload.name());
+        let command = context.command("set replicas", &[&format!("{}=2", workload.name())]);
         found.push(context.finding(&CHECK, &workload.replicas_spot(), message).mend(command));
     }
     found

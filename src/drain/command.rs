@@ -1,21 +1,7 @@
 //! The commands that people run, as texts for a shell.
 
 use super::pod::{Pod, WorkloadId};
-
-/// One word for a shell, quoted where it has to be.
-#[must_use]
-pub fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
-/// Several words in a row.
-fn words<'a>(all: impl IntoIterator<Item = &'a str>) -> String {
-    all.into_iter().map(word).collect::<Vec<_>>().join(" ")
-}
+use crate::shell::{self, word, words};
 
 /// `kubectl cordon …` or `kubectl uncordon …`.
 #[must_use]
@@ -72,7 +58,7 @@ pub const CHECK: &str = "kubectl get pods -A --no-headers | grep -vE 'Running|Co
 /// An edit in git, as a pull request.
 #[must_use]
 pub fn edit(what: &str, overlay: &str, change: &str) -> String {
-    format!("overlay set {what} {} {} --pr", word(overlay), word(change))
+    shell::overlay(&format!("set {what}"), overlay, &[change, "--pr"])
 }
 
 /// A label by which exactly `wanted` are known among themselves and `others`: its key and its values.
@@ -101,23 +87,3 @@ const PREFERRED: [&str; 6] = [
     "app",
     "k8s-app",
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_where_a_shell_would_read_more() {
-        for (text, quoted) in [
-            ("web-0", "web-0"),
-            ("a=b", "a=b"),
-            ("", "''"),
-            ("a b", "'a b'"),
-            ("$(reboot)", "'$(reboot)'"),
-            ("it's", "'it'\\''s'"),
-            ("key notin (a,b)", "'key notin (a,b)'"),
-        ] {
-            assert_eq!(word(text), quoted);
-        }
-    }
-}

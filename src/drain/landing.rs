@@ -7,6 +7,7 @@ use super::plan::{Obstacle, Planner, StepKind};
 use super::pod::{Owner, WorkloadId};
 use crate::capacity::eligible::Unfit;
 use crate::checks::model::{items_at, text_at};
+use crate::shell;
 
 /// What labels and taints have against it.
 fn why_unfit(whys: &[Refusal]) -> (&'static str, String, &'static str) {
@@ -212,7 +213,7 @@ impl Planner<'_> {
                     id: "pod-of-nobody",
                     message: format!("{shown} is made by nothing: once it is gone, nothing brings it back"),
                     pods: vec![shown.clone()],
-                    fix: format!("keep its manifest (kubectl get pod -n {} {} -o yaml), and make it again after", command::word(&pod.namespace), command::word(&pod.name)),
+                    fix: format!("keep its manifest (kubectl get pod -n {} {} -o yaml), and make it again after", shell::word(&pod.namespace), shell::word(&pod.name)),
                 });
             }
             for budget in state.budgets_of(pod) {

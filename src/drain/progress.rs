@@ -8,6 +8,7 @@ use super::plan::{Plan, StepKind};
 use super::pod::{Pod, WorkloadId};
 use super::rules::Rules;
 use super::state::State;
+use crate::shell;
 
 /// How far it is as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,8 +259,8 @@ impl Course<'_> {
             }
             let fix = format!(
                 "kubectl describe pod -n {} {}",
-                super::command::word(&pod.namespace),
-                super::command::word(&pod.name)
+                shell::word(&pod.namespace),
+                shell::word(&pod.name)
             );
             wrong.push(Wrong { id: "pod-not-running", message, fix });
         }

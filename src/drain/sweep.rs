@@ -8,6 +8,7 @@ use super::order::{Arrangement, Part, Unit};
 use super::plan::{Downtime, Obstacle, PlanError, Planner, StepKind};
 use super::pod::WorkloadId;
 use super::rules::BuiltIn;
+use crate::shell;
 
 impl Planner<'_> {
     /// Empties `nodes`, and tells what is left where they are the last.
@@ -300,10 +301,9 @@ impl Planner<'_> {
         self.tell_downtimes(unit.node, &unit.pods);
         let grace = unit.pods.iter().map(|pod| self.board.state.pods[*pod].grace).max();
         let text = format!(
-            "{id} has one instance: its budget allows no eviction, a deletion passes it by. It may take up to {} s to end in order, its last write-ahead log archived; never force it before. The database is away until it is ready elsewhere. Without that time away: `overlay set instances {} {}=2` before, and back after (--databases replica).",
+            "{id} has one instance: its budget allows no eviction, a deletion passes it by. It may take up to {} s to end in order, its last write-ahead log archived; never force it before. The database is away until it is ready elsewhere. Without that time away: `{}` before, and back after (--databases replica).",
             grace.unwrap_or(0),
-            command::word(&self.options.overlay),
-            id.name
+            shell::overlay("set instances", &self.options.overlay, &[&format!("{}=2", id.name)])
         );
         self.delete_step(StepKind::Database, unit.node, &unit.pods, text);
         self.move_pods(&unit.pods);
@@ -338,8 +338,8 @@ fn raise_command(raise: &super::means::Raise, to: i64, overlay: &str) -> String 
     match (&raise.autoscaler, id.kind.as_str()) {
         (Some(scaler), _) => {
             let name = format!("HorizontalPodAutoscaler/{scaler}");
-            let change = format!("{} spec.minReplicas={to}", command::word(&name));
-            format!("overlay set field {} {change} --pr", command::word(overlay))
+            let change = format!("spec.minReplicas={to}");
+            shell::overlay("set field", overlay, &[&name, &change, "--pr"])
         }
         (None, "Cluster") => command::edit("instances", overlay, &format!("{}={to}", id.name)),
         (None, kind) => command::edit("replicas", overlay, &format!("{kind}/{}={to}", id.name)),

@@ -1,6 +1,5 @@
 //! One wave or two: whether new nodes can be there before old ones are given back.
 
-use super::command;
 use super::means::Means;
 use super::order::load;
 use super::plan::{Obstacle, PlanError, Planner, StepKind, TO_COME};
@@ -8,6 +7,7 @@ use super::pod::Owner;
 use super::state::ClusterNode;
 use crate::capacity::amounts::Amounts;
 use crate::capacity::eligible::{Face, terms_shown};
+use crate::shell;
 
 impl Planner<'_> {
     /// All steps: new nodes, then one sweep or two.
@@ -128,7 +128,7 @@ impl Planner<'_> {
         );
         let names: Vec<String> = nodes.iter().map(|node| self.name(*node).to_owned()).collect();
         let commands =
-            names.iter().map(|name| format!("kubectl delete node {}", command::word(name)));
+            names.iter().map(|name| format!("kubectl delete node {}", shell::word(name)));
         let commands = commands.collect();
         self.step(StepKind::Provider, text, commands);
     }
@@ -207,10 +207,7 @@ impl Planner<'_> {
         let names: Vec<String> = self.old.iter().map(|node| self.name(*node).to_owned()).collect();
         let commands = names.iter().map(|name| {
             let selector = format!("spec.nodeName={name}");
-            format!(
-                "kubectl get pods -A --field-selector {} --no-headers",
-                command::word(&selector)
-            )
+            format!("kubectl get pods -A --field-selector {} --no-headers", shell::word(&selector))
         });
         let mut commands: Vec<String> = commands.collect();
         commands.push("kubectl get pvc -A".to_owned());

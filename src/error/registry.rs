@@ -2,6 +2,7 @@
 
 use super::{Code, Error, codes};
 use crate::registry::RegistryError;
+use crate::shell;
 
 impl From<RegistryError> for Error {
     fn from(error: RegistryError) -> Self {
@@ -36,9 +37,12 @@ fn code(error: &RegistryError) -> Code {
 fn hint(error: &RegistryError) -> Option<String> {
     match error {
         RegistryError::LoginNeeded { host, .. } => Some(format!(
-            "`docker login {host}` or `podman login {host}`; registries also ask for a login where there is no such repository"
+            "`docker login {0}` or `podman login {0}`; registries also ask for a login where there is no such repository",
+            shell::word(host)
         )),
-        RegistryError::LoginRefused { host, .. } => Some(format!("`docker login {host}` again")),
+        RegistryError::LoginRefused { host, .. } => {
+            Some(format!("`docker login {}` again", shell::word(host)))
+        }
         RegistryError::Busy { .. } => Some(
             "wait, log in (most registries allow more then), or name a mirror with --mirror"
                 .to_owned(),

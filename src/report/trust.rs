@@ -7,6 +7,7 @@ use super::verify::{VerifyForm, cell};
 use super::{Report, Style, Text, escape_control};
 use crate::clock::format_rfc_3339;
 use crate::error::{Error, codes};
+use crate::shell;
 use crate::trust::chain::Link;
 use crate::trust::rotation::{Reader, ReaderState};
 use crate::trust::{Certificate, Finding, Judgement, KeyMatch, Severity, days_left};
@@ -145,7 +146,9 @@ impl TrustReport<'_> {
             }
             steps.push(match &self.leaf_secret {
                 Some((namespace, name)) => format!(
-                    "issue the leaf anew from the present authority: with cert-manager `kubectl -n {namespace} delete secret {name}`, then look again"
+                    "issue the leaf anew from the present authority: with cert-manager `kubectl -n {} delete secret {}`, then look again",
+                    shell::word(namespace),
+                    shell::word(name)
                 ),
                 None => "issue the leaf anew from the present authority, then look again".to_owned(),
             });
@@ -166,10 +169,9 @@ impl TrustReport<'_> {
         let overlay = self.overlay.as_deref().unwrap_or("OVERLAY");
         let mut steps = Vec::new();
         if !by_git.is_empty() {
-            let names = by_git.join(" ");
-            steps.push(format!(
-                "restart what {what} through git: `overlay restart {overlay} {names}`"
-            ));
+            let names: Vec<&str> = by_git.iter().map(String::as_str).collect();
+            let command = shell::overlay("restart", overlay, &names);
+            steps.push(format!("restart what {what} through git: `{command}`"));
         }
         if !others.is_empty() {
             let names = others.join(", ");

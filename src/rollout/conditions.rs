@@ -10,6 +10,7 @@ use super::finding::Finding;
 use super::live::{items_at, name, shown, text_at};
 use super::wanted::Wanted;
 use crate::checks::Subject;
+use crate::shell;
 
 /// Everything that a repository asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -232,7 +233,8 @@ fn lines(count: usize) -> String {
 }
 
 fn read_it(pod: &Value) -> String {
-    format!("kubectl logs {} -n {}", name(pod), text_at(pod, "/metadata/namespace"))
+    let namespace = shell::word(text_at(pod, "/metadata/namespace"));
+    format!("kubectl logs {} -n {namespace}", shell::word(name(pod)))
 }
 
 #[cfg(test)]

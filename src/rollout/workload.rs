@@ -10,6 +10,7 @@ use super::live::{
 use super::minimum::replicas;
 use super::pod::{counts, is_over, is_ready, pod_trouble};
 use super::status::{RolloutState, rollout_state};
+use crate::shell;
 
 /// The most pods that one workload is explained by.
 const MOST_PODS: usize = 5;
@@ -191,10 +192,10 @@ fn ordered(snapshot: &Snapshot, workload: &Value) -> Option<Finding> {
         "{} is not ready and from an old template: the controller waits for it before it replaces any pod, and never replaces it by itself",
         shown(stuck)
     );
-    Some(
-        Finding::about(workload, "ordered-blocked", message)
-            .fix(format!("kubectl delete pod {}, once the template in git is right", name(stuck))),
-    )
+    Some(Finding::about(workload, "ordered-blocked", message).fix(format!(
+        "kubectl delete pod {}, once the template in git is right",
+        shell::word(name(stuck))
+    )))
 }
 
 fn min_ready(snapshot: &Snapshot, workload: &Value) -> Option<Finding> {

@@ -52,6 +52,8 @@ mod http;
 mod lock;
 #[cfg(all(unix, feature = "git", feature = "http", feature = "templates"))]
 mod pages;
+#[cfg(unix)]
+mod pasted;
 #[cfg(feature = "http")]
 mod probe;
 #[cfg(feature = "forge")]

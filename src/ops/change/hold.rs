@@ -10,6 +10,7 @@ use crate::ops::Context;
 use crate::ops::preflight::Editable;
 use crate::plan::{self, Note};
 use crate::report::change::{OverlayReport, Status};
+use crate::shell;
 use crate::verify::FieldChange;
 use crate::write::NewText;
 
@@ -95,7 +96,8 @@ fn refusal(directory: &str, hold: &Hold) -> Error {
     let message =
         format!("{what} {shown} are held until {} by {}: {}", hold.until, hold.by, hold.reason);
     Error::new(codes::ON_HOLD, message).at(Location::file(path_in(directory))).hint(format!(
-        "`overlay hold {shown} --release` ends it; --override-hold edits all the same"
+        "`{}` ends it; --override-hold edits all the same",
+        shell::overlay("hold", &shown, &["--release"])
     ))
 }
 

@@ -100,8 +100,10 @@ pub(super) fn require_free(
         Some((commit, ShipRecord::Makes { .. })) => {
             let message =
                 format!("`{name}` stands for {}, which is not returned", commit.id.short());
-            Err(Error::new(codes::NAME_IN_USE, message)
-                .hint(format!("`overlay ship return {name}` returns it; or take another name")))
+            Err(Error::new(codes::NAME_IN_USE, message).hint(format!(
+                "`overlay ship return {}` returns it; or take another name",
+                crate::shell::word(name)
+            )))
         }
         _ => Ok(()),
     }

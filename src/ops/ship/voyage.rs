@@ -70,7 +70,8 @@ impl Shipping<'_> {
     /// The one command that takes the change back.
     fn way_back(&self, overlays: &[String], landing: Option<Landing>) -> Option<String> {
         let before = landing?.before?;
-        Some(format!("overlay revert {} --to {} --pr", overlays.join(" "), before.short()))
+        let overlays = crate::shell::words(overlays.iter().map(String::as_str));
+        Some(format!("overlay revert {overlays} --to {} --pr", before.short()))
     }
 }
 

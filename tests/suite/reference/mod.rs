@@ -60,6 +60,17 @@ impl Shell {
         seconds: u32,
     ) -> Option<String> {
         let repo = TestRepo::from_folder(Path::new(FIXTURE));
+        self.type_in(&repo, has_script, typed, expected, seconds)
+    }
+
+    fn type_in(
+        &self,
+        repo: &TestRepo,
+        has_script: bool,
+        typed: &str,
+        expected: &str,
+        seconds: u32,
+    ) -> Option<String> {
         let home = tempfile::tempdir().unwrap();
         let script = match has_script {
             true => repo.overlay(&["completions", self.program]).stdout,
@@ -137,6 +148,55 @@ fn bash_finds_the_script_where_the_manual_puts_it() {
 fn zsh_completes_overlays_and_workloads() {
     completes(&ZSH);
     completes(&ZSH_SOURCED);
+}
+
+/// A folder whose name is commands, were a shell to read it, is completed and run: what runs is `overlay` on that folder.
+#[test]
+fn a_name_that_is_a_command_is_completed_as_a_name() {
+    let name = r##"a b$(touch PWN1)`touch PWN2`;touch PWN3;'"!x&|<>{c,d}[e]*?~#=f:é\"##;
+    for (shell, typed) in [
+        (&BASH, r"overlay build ov/\t\r"),
+        (&BASH, r"overlay build o\t\r"),
+        (&BASH, r#"overlay build "ov/\t\r"#),
+        (&BASH, r"overlay build 'ov/\t\r"),
+        (&BASH, r"overlay build 'ov'/a\ b\t\r"),
+        (&BASH, r"true && A=b overlay build ov/\t\r"),
+        (&ZSH_SOURCED, r"overlay build ov/\t\r"),
+        (&ZSH_SOURCED, r"overlay build 'ov/\t\r"),
+    ] {
+        if !runs(shell.program, &["--version"]) || !runs("python3", &["--version"]) {
+            skip(&format!("{} or python3", shell.program));
+            continue;
+        }
+        let repo = TestRepo::empty();
+        let folder = format!("ov/{name}");
+        repo.write(&format!("{folder}/kustomization.yaml"), "resources: [map.yaml]\n");
+        let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: found-it}\n";
+        repo.write(&format!("{folder}/map.yaml"), map);
+        let shown = shell.type_in(&repo, true, typed, "name: found-it", 60);
+        assert!(shown.is_some(), "{} {typed}", shell.program);
+        let names = fs::read_dir(repo.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let names: Vec<String> =
+            names.map(|name| name.into_string().unwrap()).filter(|name| name != ".git").collect();
+        assert_eq!(names, ["ov"], "{} {typed}", shell.program);
+    }
+}
+
+/// A script of an older version, which puts an answer into the line as it comes, is given none.
+#[test]
+fn an_older_script_of_bash_is_answered_nothing() {
+    let repo = TestRepo::from_folder(Path::new(FIXTURE));
+    let mut asked = Command::new(env!("CARGO_BIN_EXE_overlay"));
+    asked.args(["--", "overlay", "build", ""]).current_dir(repo.path());
+    asked.env("OVERLAY_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "2");
+    let output = asked.output().unwrap();
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    // The same question, asked by PowerShell's script, which is answered words of PowerShell.
+    repo.write("ov$(x)/kustomization.yaml", "resources: []\n");
+    let output = asked.env("OVERLAY_COMPLETE", "powershell").output().unwrap();
+    let answers = String::from_utf8(output.stdout).unwrap();
+    assert!(answers.lines().any(|line| line == "'ov$(x)'"), "{answers}");
+    assert!(answers.lines().any(|line| line == "overlays/prod"), "{answers}");
 }
 
 /// `complete -C` is fish's own engine: what it offers for a line, with descriptions behind a tab.

@@ -1,4 +1,4 @@
-"""tab.py TYPED EXPECTED SECONDS SHELL…: types TYPED, in which `\\t` is Tab, into an interactive shell on a terminal of its own, and prints
+"""tab.py TYPED EXPECTED SECONDS SHELL…: types TYPED, in which `\\t` is Tab and `\\r` Enter, into an interactive shell on a terminal of its own, and prints
 what the terminal shows until the pattern EXPECTED is there; with status 1 if it is not there after SECONDS."""
 
 import os
@@ -33,7 +33,8 @@ def read_until(pattern, seconds):
 
 if read_until("READY> ", 30) is None:
     sys.exit("no shell")
-os.write(terminal, typed.replace("\\t", "\t").encode())
+for key in re.split(r"(\\[tr])", typed):
+    os.write(terminal, {"\\t": b"\t", "\\r": b"\r"}.get(key, key.encode()))
 shown = read_until(expected, seconds)
 os.kill(pid, 9)
 print(shown)

@@ -53,7 +53,7 @@ impl TestRepo {
         repo
     }
 
-    fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         let parent = fs::canonicalize(std::env::temp_dir()).unwrap();
         let dir = tempfile::Builder::new().prefix("case-").tempdir_in(parent).unwrap();
         fs::create_dir(dir.path().join("home")).unwrap();

@@ -1,0 +1,93 @@
+//! Commands that are printed for people: what a real shell makes of them when they are pasted, whatever names are in them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::checks::Folder;
+use crate::support::repo::{TestRepo, tree_contents};
+
+/// A folder that is commands, were a shell to read it.
+const FOLDER: &str = "-a b$(touch PWN1)`touch PWN2`;touch PWN3;'\"!&|<>*?~#";
+
+/// The words that `overlay` is started with where `line` is pasted into `sh`; none where something else is done.
+fn pasted(line: &str) -> Option<Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("overlay() {{ printf '%s\\0' \"$@\"; }}\n{line}")]);
+    let output = shell.current_dir(folder.path()).output().unwrap();
+    let is_clean = output.status.success() && output.stderr.is_empty();
+    let is_clean = is_clean && fs::read_dir(folder.path()).unwrap().next().is_none();
+    let text = String::from_utf8(output.stdout).unwrap();
+    is_clean.then(|| text.split_terminator('\0').map(str::to_owned).collect())
+}
+
+/// The command of every check that has one names the overlay as one word.
+#[test]
+fn what_mends_a_finding_can_be_pasted() {
+    let mut with_command: BTreeSet<String> = BTreeSet::new();
+    for fixture in fs::read_dir("fixtures/checks").unwrap() {
+        let fixture = fixture.unwrap().path().join("fail");
+        let expected = fs::read_to_string(fixture.join("expected.json")).unwrap();
+        let expected: serde_json::Value = serde_json::from_str(&expected).unwrap();
+        let root = tempfile::tempdir().unwrap();
+        for (file, bytes) in tree_contents(&fixture) {
+            let to = root.path().join(FOLDER).join(file);
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::write(to, bytes).unwrap();
+        }
+        let overlay = Path::new(FOLDER).join(expected["overlay"].as_str().unwrap());
+        let overlay = overlay.to_str().unwrap().trim_end_matches("/.");
+        let Ok(found) = std::panic::catch_unwind(|| Folder::load(root.path(), overlay).findings())
+        else {
+            continue;
+        };
+        for finding in found {
+            let Some(command) = finding.fix else { continue };
+            let words = pasted(&command).unwrap_or_else(|| panic!("{command}"));
+            assert!(words.contains(&format!("./{overlay}")), "{command}: {words:?}");
+            with_command.insert(finding.id.to_string());
+        }
+    }
+    assert!(with_command.len() >= 15, "{with_command:?}");
+}
+
+/// A name that no API server would take, in every form of the result that shows a command.
+#[test]
+fn a_name_that_is_a_command_is_quoted_in_every_form() {
+    let set = "apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: 'db;touch PWN'}
+spec:
+  serviceName: db
+  replicas: 1
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: db, image: registry.test/db:1.0}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: db}
+spec: {selector: {app: db}, ports: [{port: 1}]}
+";
+    let repo = TestRepo::with_files(&[
+        ("overlay/kustomization.yaml", "resources: [set.yaml]\n"),
+        ("overlay/set.yaml", set),
+    ]);
+    let command = "overlay set replicas overlay 'db;touch PWN=2'";
+    assert_eq!(pasted(command).unwrap(), ["set", "replicas", "overlay", "db;touch PWN=2"]);
+    for (form, shown) in [
+        ("human", command.to_owned()),
+        ("json", command.to_owned()),
+        ("markdown", command.to_owned()),
+        ("sarif", command.to_owned()),
+        ("github", command.to_owned()),
+        ("html", command.replace('\'', "&#x27;")),
+    ] {
+        let ran = repo.overlay(&["check", "overlay", "-o", form]);
+        assert!(ran.stdout.contains(&shown), "{form}: {}", ran.stdout);
+        assert!(!ran.stdout.contains("overlay db;touch"), "{form}: {}", ran.stdout);
+    }
+}
