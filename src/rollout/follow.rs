@@ -199,6 +199,11 @@ impl Follow {
         self.snapshot.remove(object);
     }
 
+    /// Takes into the timeline what happened to an object that is none of the goal's.
+    pub fn note(&mut self, now: i64, object: String, what: String) {
+        self.timeline.push(Step { at: now, object, what, pod: None });
+    }
+
     fn tell(&mut self, now: i64, pod: &Value, news: Vec<&'static str>) {
         let step = |what: &str| Step {
             at: now,

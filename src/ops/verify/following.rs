@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use super::VerifyRequest;
+use super::application::{self, Question, Watched};
 use super::conditions::Asker;
 use super::rendering::{self, Rendered};
 use crate::clock::{self, Deadline, Stopwatch};
@@ -49,19 +50,23 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
     let namespace = request.namespace.clone().unwrap_or(default);
     let goal = goal(request, &rendered, &namespace);
     let conditions = Asker::new(context, request, &rendered)?;
-    let mut live = Live::start(context, request, &reader, goal);
+    let watched = Watched::new(Question::open(context, request, &rendered)?);
+    let mut live = Live::start(context, request, &reader, goal, watched);
     let ended = live.run(context, request, &conditions, &*reader);
     if let Some(progress) = &context.progress {
         progress.end();
     }
     let ending = ended?;
-    let Live { mut follow, mut unreadable, broken, .. } = live;
+    let Live { mut follow, applications, mut unreadable, broken, .. } = live;
     let now = now();
     follow.learn(ask_registries(context, request, &follow, now)?);
-    let mut findings =
-        super::application::findings(context, &*reader, request, &rendered, &mut |finding| {
+    let mut findings = match applications {
+        Some(watched) => watched.findings(),
+        // Who may not watch them may list them.
+        None => application::findings(context, &*reader, request, &rendered, &mut |finding| {
             unreadable.push(finding);
-        })?;
+        })?,
+    };
     findings.extend(follow.findings(now));
     findings.append(&mut unreadable);
     findings.extend(broken.into_iter().map(|broken| broken.finding));
@@ -130,8 +135,10 @@ fn ask_registries(
 }
 
 /// A roll that goes on now.
-struct Live {
+struct Live<'a> {
     follow: Follow,
+    /// The Applications; `None` where they may not be watched.
+    applications: Option<Watched<'a>>,
     /// When it began, in seconds since 1970.
     started: i64,
     heard: Receiver<Message>,
@@ -144,16 +151,23 @@ struct Live {
     broken: Vec<Broken>,
 }
 
-impl Live {
+impl<'a> Live<'a> {
     /// Opens a watch of every kind on a thread of its own. The threads end with their streams.
     fn start(
         context: &Context,
         request: &VerifyRequest,
         reader: &Arc<dyn ClusterReader>,
         goal: Goal,
+        watched: Watched<'a>,
     ) -> Self {
         let (tell, heard) = channel();
-        let streams: BTreeSet<Arc<Stream>> = streams(&goal).into_iter().map(Arc::new).collect();
+        let applications = Stream {
+            kind: application::kind(),
+            namespace: request.argocd_namespace.clone().unwrap_or_default(),
+            need: if request.commit.is_some() { Need::Some } else { Need::None },
+        };
+        let all = streams(&goal).into_iter().chain([applications]);
+        let streams: BTreeSet<Arc<Stream>> = all.map(Arc::new).collect();
         for stream in &streams {
             context.say(|| format!("watching {} in {}", stream.kind, stream.namespace));
             listen(Arc::clone(reader), Arc::clone(stream), tell.clone());
@@ -161,6 +175,7 @@ impl Live {
         let follow = Follow::new(goal, least_allowed(request));
         Self {
             follow,
+            applications: Some(watched),
             started: now(),
             heard,
             silent: streams,
@@ -187,7 +202,7 @@ impl Live {
                 continue;
             }
             self.check_heard()?;
-            let progress = self.follow.progress(now());
+            let progress = self.progress(now());
             self.tell(context);
             match progress {
                 Progress::Settled(since)
@@ -222,6 +237,20 @@ impl Live {
                 self.unreadable.extend(closed.map(|(stream, why)| not_told(&stream, &why)));
                 return Ok(Ending::Late);
             }
+        }
+    }
+
+    /// How far it is, the Applications included: what runs may be well before Argo CD has seen the commit.
+    fn progress(&mut self, now: i64) -> Progress {
+        let progress = self.follow.progress(now);
+        let Some(applications) = &mut self.applications else { return progress };
+        for (application, what) in applications.news(now) {
+            self.follow.note(now, application, what);
+        }
+        match (progress, applications.well_since()) {
+            (Progress::Settled(since), Some(well)) => Progress::Settled(since.max(well)),
+            (Progress::Settled(_), None) => Progress::Going,
+            (other, _) => other,
         }
     }
 
@@ -292,6 +321,9 @@ impl Live {
 
     fn take(&mut self, (stream, heard): Message) -> Result<(), Error> {
         let now = now();
+        if stream.kind == application::kind() {
+            return self.take_application(stream, heard);
+        }
         match heard {
             Ok(WatchEvent::Listed(items)) => {
                 self.silent.remove(&stream);
@@ -327,6 +359,37 @@ impl Live {
         }
         Ok(())
     }
+
+    fn take_application(
+        &mut self,
+        stream: Arc<Stream>,
+        heard: Result<WatchEvent, ClusterError>,
+    ) -> Result<(), Error> {
+        match (heard, &mut self.applications) {
+            (Ok(WatchEvent::Listed(items)), watched) => {
+                self.silent.remove(&stream);
+                watched.iter_mut().for_each(|watched| watched.relist(items.clone()));
+            }
+            (Ok(WatchEvent::Added(one) | WatchEvent::Modified(one)), Some(watched)) => {
+                watched.change(one);
+            }
+            (Ok(WatchEvent::Deleted(one)), Some(watched)) => watched.forget(&one),
+            (Ok(WatchEvent::Open), _) => drop(self.closed.remove(&stream)),
+            (Ok(WatchEvent::Closed), _) => self.close(stream, "the stream was closed".to_owned()),
+            (Ok(WatchEvent::Interrupted(why)), _) => self.close(stream, why),
+            (Ok(_), None) => {}
+            (Err(error), _) if stream.need == Need::None || is_denied(&error) => {
+                self.silent.remove(&stream);
+                self.applications = None;
+            }
+            (Err(error), _) => return Err(error.into()),
+        }
+        Ok(())
+    }
+}
+
+fn is_denied(error: &ClusterError) -> bool {
+    matches!(error, ClusterError::Denied { .. })
 }
 
 /// That changes of a kind were not told any more at the end.

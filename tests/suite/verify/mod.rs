@@ -1,5 +1,6 @@
 //! `overlay verify` against a Kubernetes API on loopback: real git, a real render, and a cluster that the test changes.
 
+mod applications;
 mod conditions;
 mod following;
 

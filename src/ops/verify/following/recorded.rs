@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::{ask_registries, least_allowed, verified};
 use crate::cluster::{KindName, Recorded, Recording, WatchEvent};
 use crate::error::Error;
 use crate::ops::cluster::MOST_OF_DUMP;
 use crate::ops::verify::VerifyRequest;
+use crate::ops::verify::application::{self, Question, Watched};
 use crate::ops::verify::rendering::Rendered;
 use crate::ops::{Context, input};
 use crate::report::verify::{Ending, Verified};
@@ -23,6 +26,7 @@ pub(super) fn recorded(
     goal: Goal,
 ) -> Result<Verified, Error> {
     let mut follow = Follow::new(goal, least_allowed(request));
+    let mut applications = Watched::new(Question::open(context, request, rendered)?);
     let (mut now, mut names) = (0, Vec::new());
     for file in &request.access.from {
         let text = input::load_large(&context.cwd, file, MOST_OF_DUMP)?;
@@ -30,18 +34,23 @@ pub(super) fn recorded(
             .map_err(|error| Error::from_dump(&text.name, error))?;
         for (at, document) in recording.documents {
             now = at.or_else(|| stated_time(&document)).unwrap_or(now).max(now);
+            hear_application(&mut applications, &document);
             hear_recorded(&mut follow, now, document);
             let _ = follow.progress(now);
+            for (application, what) in applications.news(now) {
+                follow.note(now, application, what);
+            }
         }
         names.push(text.name);
     }
     let ending = match follow.progress(now) {
-        Progress::Settled(_) => Ending::Settled,
+        Progress::Settled(_) if applications.well_since().is_some() => Ending::Settled,
         Progress::Failed => Ending::Failed,
-        Progress::Going => Ending::Late,
+        Progress::Settled(_) | Progress::Going => Ending::Late,
     };
     follow.learn(ask_registries(context, request, &follow, now)?);
-    let findings = follow.findings(now);
+    let mut findings = applications.findings();
+    findings.extend(follow.findings(now));
     Ok(verified(rendered, request, names.join(", "), findings, &follow, now, ending))
 }
 
@@ -54,6 +63,32 @@ fn stated_time(document: &Recorded) -> Option<i64> {
             WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object),
         ) => newest_time(object),
         _ => None,
+    }
+}
+
+/// Takes what a document says of Applications.
+fn hear_application(applications: &mut Watched<'_>, document: &Recorded) {
+    let is_one = |object: &Value| {
+        object["kind"] == "Application"
+            && object["apiVersion"].as_str().is_some_and(|v| v.starts_with("argoproj.io/"))
+    };
+    match document {
+        Recorded::State(objects) => {
+            let all = objects.iter().map(|(_, object)| object).filter(|object| is_one(object));
+            applications.relist(all.cloned().collect());
+        }
+        Recorded::Kind(kind, items) if *kind == application::kind() => {
+            applications.relist(items.clone());
+        }
+        Recorded::Event(WatchEvent::Added(object) | WatchEvent::Modified(object))
+            if is_one(object) =>
+        {
+            applications.change(object.clone());
+        }
+        Recorded::Event(WatchEvent::Deleted(object)) if is_one(object) => {
+            applications.forget(object);
+        }
+        _ => {}
     }
 }
 
