@@ -58,7 +58,8 @@ impl Step {
     }
 
     /// Whether it looks at a change that has landed.
-    fn is_after_merge(self) -> bool {
+    #[must_use]
+    pub fn is_after_merge(self) -> bool {
         matches!(self, Self::Wait | Self::Verify | Self::Probe)
     }
 }

@@ -7,7 +7,7 @@ use crate::change::{Change, Part, Restored, RevertTarget, SetFields};
 use crate::discover::{Located, shown_directory};
 use crate::error::{Error, codes};
 use crate::git::ObjectId;
-use crate::kustomize::{ResourceId, ResourceName, shown_name};
+use crate::kustomize::{Resource, ResourceId, ResourceName, shown_name};
 use crate::ops::deliver::{Delivery, Survey};
 use crate::ops::revert::nothing_restored;
 use crate::ops::version::Version;
@@ -135,11 +135,28 @@ pub(super) fn delivery_back(there: &Delivery, record: &ShipRecord) -> Delivery {
 /// Whether commits after the landing changed files of the overlays.
 fn is_touched_since(survey: &Survey<'_>, landed: ObjectId, tip: ObjectId) -> Result<bool, Error> {
     let changed = survey.repository.changed_files(landed, tip)?;
-    Ok(survey.located.iter().any(|located| {
-        let below = format!("{}/", located.directory);
-        located.directory.is_empty() && !changed.is_empty()
-            || changed.iter().any(|path| path.starts_with(&below))
-    }))
+    Ok(survey.located.iter().any(|located| is_within(located, &changed)))
+}
+
+/// Whether one of the files is of the overlay.
+pub(super) fn is_within(located: &Located, files: &[String]) -> bool {
+    let below = format!("{}/", located.directory);
+    located.directory.is_empty() && !files.is_empty()
+        || files.iter().any(|path| path.starts_with(&below))
+}
+
+/// What the overlay in `directory` renders at `commit`.
+///
+/// # Errors
+/// Where it does not build.
+pub(super) fn render(
+    survey: &Survey<'_>,
+    commit: ObjectId,
+    directory: &str,
+) -> Result<Vec<Resource>, Error> {
+    let files = survey.repository.files_of(commit)?;
+    let context = survey.context.with_own_remotes();
+    Ok(Version::new(&context, &files).build(directory)?.rendered.resources)
 }
 
 /// The fields that the change moved, with the values of before.
@@ -147,11 +164,7 @@ fn fields_back(survey: &Survey<'_>, landed: ObjectId, before: ObjectId) -> Resul
     let mut parts = Vec::new();
     for located in &survey.located {
         let directory = &located.directory;
-        let build = |commit: ObjectId| -> Result<_, Error> {
-            let files = survey.repository.files_of(commit)?;
-            let context = survey.context.with_own_remotes();
-            Ok(Version::new(&context, &files).build(directory)?.rendered.resources)
-        };
+        let build = |commit| render(survey, commit, directory);
         let moved = compare_objects(&build(landed)?, &build(before)?);
         parts.extend(parts_of(&moved, &shown_directory(directory), &landed.short())?);
     }

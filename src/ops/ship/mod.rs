@@ -5,6 +5,7 @@
 //! renders, from the branch and the marker of the pull request, and from the trailers of commits.
 
 mod back;
+mod claim;
 mod fleet;
 mod guards;
 mod leg;

@@ -58,7 +58,7 @@ pub(super) fn find(context: &Context, wanted: &ReturnRequest) -> Result<Found, E
     let first = match &wanted.of {
         Some(revision) => named(repository, revision)?,
         None => match newest(repository, tip, &wanted.name)? {
-            Some((commit, ShipRecord::Returns { .. })) => {
+            Some((commit, ShipRecord::Returns { .. } | ShipRecord::TakesBack { .. })) => {
                 return Ok(Found::Returned { commit: commit.id.to_string() });
             }
             Some((commit, _)) => commit,
@@ -109,21 +109,34 @@ pub(super) fn require_free(
     }
 }
 
-/// The newest commit that speaks of the name.
+/// The newest commit that speaks of the name; where that change failed, the one that took it back.
 fn newest(
     repository: &Repository,
     tip: ObjectId,
     name: &str,
 ) -> Result<Option<(Commit, ShipRecord)>, Error> {
+    let mut taken_back: Vec<(String, Commit, ShipRecord)> = Vec::new();
     for commit in repository.commits_saying(tip, &format!("{RECORD_KEY}:"), MOST_RECORDS)? {
+        let records = ShipRecord::find_in(&commit.message);
         let speaks = |record: &ShipRecord| match record {
             ShipRecord::Makes { then_revert, .. } => then_revert.as_deref() == Some(name),
             ShipRecord::Returns { name: other, .. } => other == name,
             ShipRecord::TakesBack { .. } => false,
         };
-        if let Some(record) = ShipRecord::find_in(&commit.message).into_iter().find(speaks) {
-            return Ok(Some((commit, record)));
+        if let Some(record) = records.iter().find(|record| speaks(record)) {
+            let back = match record {
+                ShipRecord::Makes { change, .. } => {
+                    taken_back.into_iter().find(|(failed, ..)| failed == change)
+                }
+                _ => None,
+            };
+            let found = back.map(|(_, commit, record)| (commit, record));
+            return Ok(Some(found.unwrap_or_else(|| (commit.clone(), record.clone()))));
         }
+        taken_back.extend(records.into_iter().filter_map(|record| match &record {
+            ShipRecord::TakesBack { change, .. } => Some((change.clone(), commit.clone(), record)),
+            _ => None,
+        }));
     }
     Ok(None)
 }

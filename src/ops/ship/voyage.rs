@@ -1,5 +1,6 @@
 //! The way of one wave: each step taken when [`next`] says so, timed, and told in one sentence.
 
+use std::cell::OnceCell;
 use std::ffi::OsString;
 
 use serde_json::{Value as Json, json};
@@ -20,7 +21,7 @@ use crate::ops::edit::EditRequest;
 use crate::ops::wait::{self, DEFAULT_TIMEOUT, WaitOptions, WaitRequest};
 use crate::report::change::{Action, ChangeReport, Status};
 use crate::report::ship::{PullRequestName, StepReport, WaveReport};
-use crate::ship::{Ending, Policy, ShipRecord, Step, Taken, next, verdict};
+use crate::ship::{Blame, Ending, Policy, ShipRecord, Step, Taken, Verdict, next, verdict};
 
 /// What every wave of one command has in common.
 pub(super) struct Shipping<'a> {
@@ -44,10 +45,11 @@ impl Shipping<'_> {
             taken.push((step, report.ending));
             steps.push(report);
         }
-        let mut wave = WaveReport::of(overlays, verdict(&taken), steps);
+        let verdict = verdict(&taken);
+        let mut wave = WaveReport::of(overlays, verdict, steps);
         wave.landed = voyage.landing.map(|landing| landing.commit.to_string());
         wave.pull_request = voyage.pull_request.take();
-        wave.way_back = self.way_back(overlays, voyage.landing);
+        wave.way_back = voyage.way_back(overlays, verdict);
         wave
     }
 
@@ -66,13 +68,6 @@ impl Shipping<'_> {
         }
         StepReport { step, ending, began, took, summary, detail, error }
     }
-
-    /// The one command that takes the change back.
-    fn way_back(&self, overlays: &[String], landing: Option<Landing>) -> Option<String> {
-        let before = landing?.before?;
-        let overlays = crate::shell::words(overlays.iter().map(String::as_str));
-        Some(format!("overlay revert {overlays} --to {} --pr", before.short()))
-    }
 }
 
 /// One wave on its way.
@@ -82,6 +77,10 @@ pub(super) struct Voyage<'a> {
     /// The base branch and what the edit does to it, as preflight found it.
     pub(super) found: Option<Found>,
     pub(super) landing: Option<Landing>,
+    /// This run's pull request is what brought the change there.
+    pub(super) merged_here: bool,
+    /// Why what landed is not taken back, once that was asked.
+    pub(super) stays: OnceCell<Option<String>>,
     pull_request: Option<PullRequestName>,
     /// What was wrong with what runs before the change; `None` where it had landed already.
     pub(super) before: Option<Before>,
@@ -107,6 +106,8 @@ impl<'a> Voyage<'a> {
             edit,
             found: None,
             landing: None,
+            merged_here: false,
+            stays: OnceCell::new(),
             pull_request: None,
             before: None,
             applied: None,
@@ -120,7 +121,34 @@ impl<'a> Voyage<'a> {
         self.shipping.context
     }
 
+    /// Takes a step. A failure after the merge is the change's fault only where the change is this command's.
     fn take(&mut self, step: Step) -> Result<Done, Failed> {
+        let taken = self.try_to_take(step);
+        taken.map_err(|failed| match failed.blame {
+            Blame::Change if step.is_after_merge() => self.blame(failed),
+            _ => failed,
+        })
+    }
+
+    fn blame(&self, failed: Failed) -> Failed {
+        let Some(why) = self.reason_to_stay() else { return failed };
+        let error = match self.shipping.policy.takes_back {
+            true => failed.error.cause(format!("nothing was taken back: {why}")),
+            false => failed.error,
+        };
+        Failed { error, blame: Blame::Elsewhere, ..failed }
+    }
+
+    /// The one command that takes the change back, where it landed and this command may take it back.
+    fn way_back(&self, overlays: &[String], verdict: Verdict) -> Option<String> {
+        let before = self.landing?.before?;
+        let is_over = matches!(verdict, Verdict::AlreadySo | Verdict::TakenBack(_));
+        let is_ours = !is_over && self.reason_to_stay().is_none();
+        let overlays = crate::shell::words(overlays.iter().map(String::as_str));
+        is_ours.then(|| format!("overlay revert {overlays} --to {} --pr", before.short()))
+    }
+
+    fn try_to_take(&mut self, step: Step) -> Result<Done, Failed> {
         match step {
             Step::Preflight => self.preflight(),
             Step::Edit => self.look(),
@@ -238,6 +266,8 @@ impl<'a> Voyage<'a> {
         let report = leg.land()?;
         let known = landed(&report, leg.change.command())?;
         let landing = leg.find_landing(known)?;
+        let merge = report.delivered.pull_request.as_ref().and_then(|p| p.merge_commit.as_ref());
+        self.merged_here = !held && merge.is_some_and(|merge| *merge == landing.commit.to_string());
         self.pull_request = name_of(&report).or(self.pull_request.take());
         self.landing = Some(landing);
         let ending = if held { Ending::Held } else { Ending::Changed };

@@ -1,6 +1,7 @@
 //! `overlay ship` from end to end: real git over HTTP, a forge whose pull requests are those of real branches, and an Argo CD that
 //! deploys what the base branch holds. What became of it is judged by git and by a kustomize that is not ours.
 
+mod already;
 mod argo;
 mod endpoint;
 mod failures;
