@@ -7,7 +7,7 @@
 //! | 0 foundations | [`edit`], [`yaml`], [`image`], [`process`], [`clock`], [`hint`], `json`, [`database`], [`patterns`], [`repository_url`], `http`, `kubernetes`, `tls`, `trust` |
 //! | 1 vocabulary | [`kustomize`], [`change`] |
 //! | 2 pure logic | [`plan`], [`verify`], [`checks`], [`levers`], [`rollout`], [`drain`], [`ship`] |
-//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], [`cluster`], `git`, `forge`, `argocd`, `registry` |
+//! | 2 adapters | [`discover`], [`render`], [`write`], [`config`], [`cluster`], [`helm`], `git`, `forge`, `argocd`, `registry` |
 //! | 3 results | [`report`], [`error`] |
 //! | 4 use cases | [`ops`] |
 //! | 5 edge | [`cli`], [`ui`] |
@@ -34,6 +34,7 @@ pub mod error;
 pub mod forge;
 #[cfg(feature = "git")]
 pub mod git;
+pub mod helm;
 pub mod hint;
 #[cfg(feature = "http")]
 pub mod http;

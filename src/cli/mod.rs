@@ -356,6 +356,7 @@ fn context(global: &GlobalOptions, environment: Environment) -> Result<Context, 
     context.timeout = global.timeout.as_ref().map(|timeout| timeout.length);
     context.config.clone_from(&global.config);
     context.offline = global.offline;
+    context.enable_helm = global.enable_helm;
     Ok(context)
 }
 

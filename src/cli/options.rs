@@ -45,9 +45,13 @@ pub(crate) struct GlobalOptions {
     #[arg(long, value_name = "PATH", global = true)]
     pub(crate) kustomize: Option<PathBuf>,
 
-    /// Take remote bases from the cache alone; touch no network.
+    /// Take remote bases and charts from the cache alone; touch no network.
     #[arg(long, global = true)]
     pub(crate) offline: bool,
+
+    /// Let the built-in build call the program helm for the charts that kustomizations name.
+    #[arg(long, global = true)]
+    pub(crate) enable_helm: bool,
 
     /// The directory that nothing reaches beyond, where the overlay is in no git work tree.
     #[arg(long, value_name = "DIR", global = true)]

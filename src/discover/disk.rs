@@ -145,6 +145,21 @@ impl Files for DiskFiles {
             None => Err(unreadable(path, "no such file")),
         }
     }
+
+    fn list(&self, path: &str) -> Result<Vec<String>, FilesError> {
+        let resolved = self.resolve(path)?;
+        if !resolved.kind.is_some_and(|kind| kind.is_dir()) {
+            return Err(unreadable(path, "not a directory"));
+        }
+        let failed = |e: io::Error| unreadable(path, e.to_string());
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.absolute(&resolved.below)).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name().into_string();
+            names.push(name.map_err(|_| unreadable(path, "holds a name that is not UTF-8"))?);
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
 }
 
 fn unreadable(path: &str, reason: impl Into<String>) -> FilesError {

@@ -274,6 +274,8 @@ catalogue! {
         "The git program cannot be started.";
     GIT_TOO_OLD = "git-too-old", Missing,
         "The git program is older than 2.39.";
+    HELM_MISSING = "helm-missing", Missing,
+        "`--enable-helm` needs the program helm, of version 3 or 4, in `PATH`.";
     IMAGE_DENIED = "image-denied", Missing,
         "The registry does not let the login that it got, or anybody, read the image.";
     LOGIN_NEEDED = "login-needed", Missing,
@@ -309,7 +311,7 @@ catalogue! {
     NOT_A_REPOSITORY = "not-a-repository", Missing,
         "The overlay is in no git repository, so nothing can be committed.";
     NOT_BUILDABLE = "not-buildable", Missing,
-        "The overlay uses something that the built-in build does not do, and no external kustomize is at hand or may do it. Install kustomize 5 or name one with `--kustomize PATH`; helm and plugins are never run. `--no-proof` edits without a proof.";
+        "The overlay uses something that the built-in build does not do, and no external kustomize is at hand or may do it. Install kustomize 5 or name one with `--kustomize PATH`; helm runs only with `--enable-helm`, plugins never. `--no-proof` edits without a proof.";
     NOT_DELIVERABLE = "not-deliverable", Missing,
         "This build of the program does not deliver through git.";
     NOTHING_TO_RETURN = "nothing-to-return", Missing,
@@ -411,7 +413,7 @@ catalogue! {
     REMOTE_UNREACHABLE = "remote-unreachable", Outside,
         "The remote cannot be reached: no such host, no connection, no answer, or a certificate that is not trusted.";
     RENDERER_FAILED = "renderer-failed", Outside,
-        "The external kustomize ended without a result for a reason that is not the overlay's: too slow, too much output, or killed.";
+        "The external kustomize, or helm, ended without a result for a reason that is not the overlay's: too slow, too much output, or killed.";
     REVISION_PINNED = "revision-pinned", Outside,
         "The Application is pinned to a commit that does not contain the one waited for. Change its `targetRevision`.";
     SERVER_UNREACHABLE = "server-unreachable", Outside,

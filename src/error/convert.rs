@@ -3,6 +3,7 @@
 use super::{Code, Error, Location, codes};
 use crate::config::{KEYS, SettingsError};
 use crate::discover::DiscoverError;
+use crate::helm::HelmError;
 use crate::hint;
 use crate::kustomize::{BuildError, BuildErrorKind, FilesError, LEADS_OUT, LoadError};
 use crate::process::ProcessError;
@@ -99,11 +100,17 @@ impl From<LoadError> for Error {
 impl From<BuildError> for Error {
     fn from(error: BuildError) -> Self {
         let plain = match &error.kind {
+            BuildErrorKind::Unsupported { field } if is_of_charts(field) => {
+                let message = format!("{field}: charts are inflated only where that is asked for");
+                Self::new(codes::NOT_BUILDABLE, message)
+                    .hint("--enable-helm lets the program helm inflate them")
+            }
             BuildErrorKind::Unsupported { field } => {
                 let message = format!("{field}: the built-in build does not do this");
                 Self::new(codes::NOT_BUILDABLE, message)
                     .hint("install kustomize 5, or name one with --kustomize PATH")
             }
+            BuildErrorKind::Charts(_) => Self::new(codes::NOT_BUILDABLE, &*error.message),
             _ => Self::new(codes::BUILD_BROKEN, &*error.message),
         };
         let placed = match (error.file.is_empty(), error.line) {
@@ -116,6 +123,31 @@ impl From<BuildError> for Error {
             }),
         };
         error.context.into_iter().rev().fold(placed, Self::cause)
+    }
+}
+
+/// Whether the field of a kustomization, or the kind of a generator, is there for charts.
+pub(crate) fn is_of_charts(field: &str) -> bool {
+    ["helmCharts", "helmChartInflationGenerator", "HelmChartInflationGenerator"].contains(&field)
+}
+
+impl From<HelmError> for Error {
+    fn from(error: HelmError) -> Self {
+        let message = error.to_string();
+        match error {
+            HelmError::NoProgram { .. } | HelmError::OtherVersion { .. } => {
+                Self::new(codes::HELM_MISSING, message)
+            }
+            HelmError::Failed { details, .. } => {
+                details.into_iter().fold(Self::new(codes::BUILD_BROKEN, message), Self::cause)
+            }
+            HelmError::Offline | HelmError::BadChart { .. } => {
+                Self::new(codes::REMOTE_BASE, message)
+            }
+            HelmError::Process(_) | HelmError::Io { .. } => {
+                Self::new(codes::RENDERER_FAILED, message)
+            }
+        }
     }
 }
 

@@ -21,6 +21,7 @@ mod registry;
 use std::fmt;
 
 pub use codes::{Code, Exit};
+pub(crate) use convert::is_of_charts;
 
 use crate::kustomize::remote::without_credentials;
 

@@ -189,6 +189,21 @@ impl Files for RevisionFiles {
             None => Err(reason(path, "no such file in this revision")),
         }
     }
+
+    fn list(&self, path: &str) -> Result<Vec<String>, FilesError> {
+        let Some(Found { entry: TreeEntry { mode: Mode::Tree, id }, .. }) = self.find(path)? else {
+            return Err(reason(path, "no directory in this revision"));
+        };
+        let tree = self.objects.tree(id).map_err(|e| unreadable(path, &e))?;
+        let mut names = Vec::new();
+        for (name, _) in tree.entries().filter(|(_, entry)| entry.mode != Mode::Submodule) {
+            let name = std::str::from_utf8(name);
+            let name = name.map_err(|_| reason(path, "holds a name that is not UTF-8"))?;
+            names.push(name.to_owned());
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
 }
 
 /// One walk along a path.

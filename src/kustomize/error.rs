@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::chart::ChartWanted;
 use super::origin::{FileTable, Origin};
 
 /// What went wrong, by kind; callers decide by it, people read [`BuildError::message`].
@@ -13,6 +14,8 @@ pub enum BuildErrorKind {
         /// The field or feature.
         field: String,
     },
+    /// Helm charts that helm has to pull or template before this can be built.
+    Charts(Vec<ChartWanted>),
     /// A text that is no YAML, or that kustomize's reader refuses.
     Yaml,
     /// A kustomization file with an unknown field, a value of the wrong type, or nothing in it.

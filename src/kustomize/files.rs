@@ -66,4 +66,11 @@ pub trait Files: Sync {
     /// # Errors
     /// [`FilesError`] as for [`Files::entry`]; a missing file is [`FilesError::Unreadable`].
     fn read(&self, path: &str) -> Result<Arc<[u8]>, FilesError>;
+
+    /// The names of what stands in the directory at `path`, links to it followed, in order.
+    ///
+    /// # Errors
+    /// [`FilesError`] as for [`Files::entry`]; what is no directory is [`FilesError::Unreadable`], and so
+    /// is one that holds a name that is not UTF-8.
+    fn list(&self, path: &str) -> Result<Vec<String>, FilesError>;
 }

@@ -10,6 +10,7 @@
 
 pub mod build;
 mod build_annotations;
+mod chart;
 pub mod error;
 mod field_path;
 mod field_query;
@@ -32,6 +33,9 @@ pub mod types;
 #[cfg(feature = "trust")]
 pub(crate) use build::emit::decode_base64;
 pub use build::{build, find_targets, select_targets};
+pub use chart::{
+    ChartFiles, ChartKey, ChartSource, ChartStore, ChartTemplate, ChartWanted, ChartWork,
+};
 pub use error::{BuildError, BuildErrorKind, Warning, WarningKind};
 pub use field_path::{FieldPath, Step, item_steps};
 pub use field_query::{FieldQueryError, path_of_field, query_field};
@@ -42,4 +46,4 @@ pub use origin::{FileId, Origin};
 pub use owner::{Owner, owner_of, statement_kind};
 pub use rendered::Rendered;
 pub use resource::{Resource, ResourceId};
-pub use source_tree::{EditedFiles, LoadError, ReplacedFiles, SharedSources, SourceTree};
+pub use source_tree::{EditedFiles, LoadError, ReplacedFiles, SharedSources, SourceTree, Supplied};

@@ -5,6 +5,7 @@
 //! or forbidden is recorded and becomes an error where the build uses it, with the line of the
 //! reference.
 
+pub(crate) mod charts;
 mod crawl;
 mod difference;
 mod edit;
@@ -15,6 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::chart::ChartStore;
 use super::error::{BuildError, BuildErrorKind};
 use super::files::{Files, FilesError};
 use super::node::Node;
@@ -119,6 +121,15 @@ pub struct KustomizationFile {
 /// What the kustomization file of a directory is: read, or why not.
 pub(crate) type ReadKustomization = Result<Arc<KustomizationFile>, BuildError>;
 
+/// What a tree gets beside the files of its repository.
+#[derive(Clone, Debug, Default)]
+pub struct Supplied {
+    /// Content for remote references: the text of each to the path where it is.
+    pub remotes: BTreeMap<String, String>,
+    /// What charts came to; `None` where builds must not inflate any.
+    pub charts: Option<Arc<ChartStore>>,
+}
+
 /// The files that an overlay reaches, and where its references lead. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct SourceTree {
@@ -128,6 +139,10 @@ pub struct SourceTree {
     kustomizations: BTreeMap<String, ReadKustomization>,
     table: FileTable,
     remotes: Arc<BTreeMap<String, String>>,
+    /// What charts came to, where builds may inflate them.
+    charts: Option<Arc<ChartStore>>,
+    /// The charts that stand in the repository, by the path asked for.
+    chart_listings: BTreeMap<String, charts::ChartListing>,
     /// What it shares with the other trees of its version.
     shared: Option<Arc<SharedSources>>,
     /// The paths whose texts are not those of that version.
@@ -167,11 +182,12 @@ impl SourceTree {
     pub fn load_sharing(
         files: &dyn Files,
         overlay: &str,
-        remotes: BTreeMap<String, String>,
+        supplied: Supplied,
         shared: &Arc<SharedSources>,
     ) -> Result<Self, LoadError> {
         let mut tree = Self {
-            remotes: Arc::new(remotes),
+            remotes: Arc::new(supplied.remotes),
+            charts: supplied.charts,
             table: shared.file_table(),
             shared: Some(Arc::clone(shared)),
             ..Self::default()
@@ -185,7 +201,7 @@ impl SourceTree {
     pub fn beside(&self) -> Self {
         let table = self.shared.as_ref().map(|shared| shared.file_table()).unwrap_or_default();
         let (remotes, shared) = (Arc::clone(&self.remotes), self.shared.clone());
-        Self { remotes, table, shared, ..Self::default() }
+        Self { remotes, charts: self.charts.clone(), table, shared, ..Self::default() }
     }
 
     /// Loads what another overlay reaches too, so that one tree serves both.

@@ -16,10 +16,11 @@ use crate::report::doctor::{Examined, State, to_json, to_text};
 const VERSION_TIME: Duration = Duration::from_secs(5);
 
 /// Programs, how each is asked for its version, and what it is for.
-const PROGRAMS: [(&str, &[&str], &str); 3] = [
+const PROGRAMS: [(&str, &[&str], &str); 4] = [
     ("ssh", &["-V"], "remotes over SSH"),
     ("gpg", &["--version"], "--sign, where git signs by OpenPGP"),
     ("ssh-keygen", &[], "--sign, where git signs by SSH"),
+    ("helm", &["version", "--short"], "--enable-helm, for charts that kustomizations name"),
 ];
 
 /// Variables that hold credentials, and what each is for.
@@ -129,7 +130,7 @@ fn files(context: &Context) -> Vec<Examined> {
         (variable("REGISTRY_AUTH_FILE"), "registries: Podman's credentials"),
         (kubeconfig.or_else(|| home(".kube/config")), "wait and verify, through Kubernetes"),
         (Some(context.cwd.join(crate::config::FILE_NAME)), "settings of this repository"),
-        (context.environment.cache_dir(), "the cache of remote bases"),
+        (context.environment.cache_dir(), "the cache of remote bases and charts"),
     ]
     .into_iter()
     .filter_map(|(path, purpose)| Some(file(path?, purpose)))

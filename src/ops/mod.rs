@@ -11,6 +11,7 @@ pub mod build;
 pub mod bump;
 pub mod capacity;
 mod change;
+mod charts;
 pub mod check;
 mod check_pins;
 pub mod cluster;
@@ -93,14 +94,17 @@ pub struct Context {
     pub environment: Environment,
     /// `--override-hold`: overlays are edited though they are held.
     pub override_hold: bool,
-    /// `--offline`: remote bases come from the cache alone.
+    /// `--offline`: remote bases and charts come from the cache alone.
     pub offline: bool,
+    /// `--enable-helm`: the built-in build may call helm for charts.
+    pub enable_helm: bool,
     /// Who is told how far long work has gone.
     pub progress: Option<std::sync::Arc<dyn parallel::Progress>>,
     #[cfg(feature = "registry")]
     digests: OnceLock<std::sync::Arc<digests::Digests>>,
     #[cfg(feature = "git")]
     remotes: std::sync::Arc<remote_bases::Remotes>,
+    charts: std::sync::Arc<charts::Charts>,
     settings: OnceLock<Settings>,
     boundary: OnceLock<PathBuf>,
     goes_on_unproven: OnceLock<()>,

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::Context;
 use super::preflight::Editable;
-use super::remote::{Without, has_remote_references};
+use super::remote::Without;
 use crate::checks::model::application::Repository;
 use crate::checks::{self, Delta, Overlay as CheckedView};
 use crate::discover::{KUSTOMIZATION_NAMES, Located, shown_directory};
@@ -27,7 +27,7 @@ pub(crate) struct LoadedOverlay<'a> {
     pub(crate) before: Rendered,
     /// How much of it could be rendered.
     pub(crate) proof: Proof,
-    /// What could not: remote references.
+    /// What could not: remote references, and charts that cannot be had.
     pub(crate) unknown: Vec<String>,
     /// The directory of what is edited.
     directory: String,
@@ -202,6 +202,7 @@ impl<'a> LoadedOverlay<'a> {
             .filter(|f| *f.path != *self.file && is_within(&directory(&f.path), own))
             .filter(|f| !nested.iter().any(|n| is_within(&directory(&f.path), n)))
             .filter(|f| !belongs_below(self.files, own, &f.path))
+            .filter(|f| !self.tree.is_of_chart(&f.path))
             .filter_map(|f| {
                 let text = std::str::from_utf8(&f.bytes).ok()?.to_owned();
                 Some(OwnFile { path: f.path.to_string(), text })
@@ -225,7 +226,7 @@ impl<'a> LoadedOverlay<'a> {
         let owner = kustomize::owner_of(&self.tree, &self.before, origin)?;
         let file = self.tree.file(&owner.file)?;
         let is_changed = self.proof == Proof::Partial
-            && std::str::from_utf8(&file.bytes).is_ok_and(has_remote_references);
+            && std::str::from_utf8(&file.bytes).is_ok_and(|text| self.without.moves_lines(text));
         Some(Owner { line: if is_changed { 0 } else { owner.line }, ..owner })
     }
 
@@ -237,15 +238,22 @@ impl<'a> LoadedOverlay<'a> {
     /// What can be rendered where all of it cannot, because of `error`: without its remote bases, and
     /// where the edit goes on unproven, without whatever is in the way.
     fn render_less(&mut self, error: Error) -> Result<Rendered, Error> {
-        let unrenderable = [codes::NOT_BUILDABLE, codes::REMOTE_BASE, codes::RENDERER_MISSING];
+        let unrenderable = [
+            codes::NOT_BUILDABLE,
+            codes::REMOTE_BASE,
+            codes::RENDERER_MISSING,
+            codes::HELM_MISSING,
+        ];
         if !unrenderable.contains(&error.code()) {
             return Err(error);
         }
         let error = match error.code() {
-            codes::REMOTE_BASE => match self.render_levels(&Without::LEVELS) {
-                Ok(rendered) => return Ok(rendered),
-                Err(reason) => self.nothing_without_remotes(&reason),
-            },
+            codes::REMOTE_BASE => {
+                match self.render_levels(Without::levels(self.context.enable_helm)) {
+                    Ok(rendered) => return Ok(rendered),
+                    Err(reason) => self.nothing_without_remotes(&reason),
+                }
+            }
             _ => error,
         };
         if !self.context.goes_on_unproven() {

@@ -8,7 +8,7 @@ use super::Context;
 use crate::error::{Error, Location, codes};
 use crate::git::{self, LockEntry, LockFile, ObjectId, Pinning, RemoteBases, RevisionFiles};
 use crate::kustomize::remote::{GitUrl, MOUNT_PREFIX, mount_of, without_credentials};
-use crate::kustomize::{Entry, Files, FilesError, SharedSources, SourceTree};
+use crate::kustomize::{Entry, Files, FilesError, SharedSources, SourceTree, Supplied};
 use crate::plan::Note;
 
 /// How often bases of bases are followed.
@@ -78,6 +78,13 @@ impl Files for WithRemotes<'_> {
             None => self.own.read(path),
         }
     }
+
+    fn list(&self, path: &str) -> Result<Vec<String>, FilesError> {
+        match self.mount(path) {
+            Some((files, rest, _)) => files.list(rest),
+            None => self.own.list(path),
+        }
+    }
 }
 
 impl Context {
@@ -134,7 +141,8 @@ impl Context {
             Some((reference.clone(), found.as_ref().ok()?.path.clone()))
         };
         let remotes = self.known().references.iter().filter_map(found).collect();
-        Ok(SourceTree::load_sharing(&self.with_remotes(files), directory, remotes, shared)?)
+        let supplied = Supplied { remotes, charts: self.chart_store() };
+        Ok(SourceTree::load_sharing(&self.with_remotes(files), directory, supplied, shared)?)
     }
 
     /// Why remote bases could not be had.
@@ -149,9 +157,11 @@ impl Context {
         self.known().references.get(reference)?.as_ref().err().cloned()
     }
 
-    /// What is to be said of the remote bases in use.
+    /// What is to be said of the remote bases and charts in use.
     pub(crate) fn remote_notes(&self) -> Vec<Note> {
-        self.known().notes.clone()
+        let mut notes = self.known().notes;
+        notes.extend(self.chart_notes());
+        notes
     }
 
     fn known(&self) -> Known {

@@ -1,9 +1,9 @@
 //! Loading and rendering: the built-in build, and another kustomize where that is wanted or needed.
 
-use crate::error::{Error, codes};
+use crate::error::{Error, codes, is_of_charts};
 #[cfg(not(feature = "git"))]
 use crate::kustomize::Files;
-use crate::kustomize::{self, BuildErrorKind, Rendered, SourceTree};
+use crate::kustomize::{BuildErrorKind, Rendered, SourceTree};
 use crate::render::{self, ExternalKustomize, Renderer as _};
 
 use super::Context;
@@ -26,7 +26,7 @@ impl Context {
     /// Where the overlay is no directory or reaches too much.
     #[cfg(not(feature = "git"))]
     pub fn load(&self, files: &dyn Files, directory: &str) -> Result<SourceTree, Error> {
-        Ok(SourceTree::load(files, directory)?)
+        self.load_sharing(files, directory, &std::sync::Arc::default())
     }
 
     /// As [`Context::load`], for one of many overlays of the version that `files` is.
@@ -38,9 +38,11 @@ impl Context {
         &self,
         files: &dyn Files,
         directory: &str,
-        shared: &std::sync::Arc<kustomize::SharedSources>,
+        shared: &std::sync::Arc<crate::kustomize::SharedSources>,
     ) -> Result<SourceTree, Error> {
-        Ok(SourceTree::load_sharing(files, directory, std::collections::BTreeMap::new(), shared)?)
+        let charts = self.chart_store();
+        let supplied = crate::kustomize::Supplied { charts, ..Default::default() };
+        Ok(SourceTree::load_sharing(files, directory, supplied, shared)?)
     }
 
     /// Renders the overlay at `overlay`, a real path of `tree`: by the program that `--kustomize`
@@ -70,11 +72,15 @@ impl Context {
         if self.kustomize.is_some() {
             return self.render_externally(tree, overlay);
         }
-        match kustomize::build(tree, overlay) {
+        match self.build(tree, overlay)? {
             Ok(rendered) => Ok(Built { rendered, text: String::new(), external: None }),
             Err(error) => match &error.kind {
                 BuildErrorKind::Unsupported { .. } => match tree.missing_remotes().first() {
                     Some(reference) => Err(self.remote_missing(reference, error.into())),
+                    // No other program is ever allowed to run helm.
+                    None if matches!(&error.kind, BuildErrorKind::Unsupported { field } if is_of_charts(field)) => {
+                        Err(error.into())
+                    }
                     None => {
                         render::check_local(tree)?;
                         self.fall_back(tree, overlay, error.into())

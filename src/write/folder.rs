@@ -29,6 +29,31 @@ pub fn write_below(folder: &Path, path: &str, bytes: &[u8]) -> Result<bool, Writ
     Ok(true)
 }
 
+/// Moves the finished directory `from` to `to`, in place of what stands there: whoever looks sees the
+/// old one, none, or the new one, and never half of one. Both are in one file system.
+///
+/// # Errors
+/// Where the operating system says no, or another process was faster each time.
+pub fn place_folder(from: &Path, to: &Path) -> io::Result<()> {
+    const TRIES: usize = 5;
+    let mut outcome = Ok(());
+    for _ in 0..TRIES {
+        match fs::remove_dir_all(to) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => outcome = rename(from, to),
+        }
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    outcome
+}
+
+#[allow(clippy::disallowed_methods, reason = "`write` is the one place")]
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
+}
+
 fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
     let parent = target.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -52,6 +77,18 @@ mod tests {
         assert!(!write_below(&folder, "a/b.yaml", b"x").unwrap());
         assert!(write_below(&folder, "a/b.yaml", b"y").unwrap());
         assert_eq!(fs::read(folder.join("a/b.yaml")).unwrap(), b"y");
+    }
+
+    #[test]
+    fn a_folder_takes_the_place_of_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, to) = (dir.path().join("from"), dir.path().join("to"));
+        write_below(&to, "old", b"1").unwrap();
+        write_below(&from, "new/file", b"2").unwrap();
+        place_folder(&from, &to).unwrap();
+        assert_eq!(fs::read(to.join("new/file")).unwrap(), b"2");
+        assert!(!to.join("old").exists() && !from.exists());
+        assert!(place_folder(&from, &dir.path().join("none")).is_err());
     }
 
     #[cfg(unix)]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
-pub use folder::write_below;
+pub use folder::{place_folder, write_below};
 pub use tree::{Layout, TemporaryTree, copy_to_temporary};
 use turn::Turn;
 

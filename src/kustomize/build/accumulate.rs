@@ -12,6 +12,7 @@ use super::context::{Context, Loader};
 use super::diagnostics::Diagnostics;
 use super::generators;
 use super::hash::add_name_suffixes;
+use super::helm;
 use super::limits::Limits;
 use super::name_reference::fix_references;
 use super::plugins;
@@ -20,6 +21,7 @@ use super::transformers;
 use super::vars::VarSet;
 use super::{finish, openapi, order};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::node::Text;
 use crate::kustomize::remote;
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::Resource;
@@ -129,30 +131,14 @@ impl<'a> Target<'a> {
         Ok(gathered)
     }
 
-    /// Charts are inflated by another program, which only kustomize starts.
-    fn refuse_charts(&self) -> Result<(), BuildError> {
-        let fields = &self.file.kustomization;
-        let charts = [
-            ("helmCharts", &fields.helm_charts),
-            ("helmChartInflationGenerator", &fields.helm_chart_inflation_generator),
-        ];
-        let used = charts.into_iter().find_map(|(name, field)| {
-            field.value.as_ref().filter(|_| field.is_some()).map(|node| (name, node.origin))
-        });
-        used.map_or(Ok(()), |(name, origin)| Err(BuildError::unsupported(name).at(origin)))
-    }
-
     fn run_generators(&self, resources: &mut ResMap) -> Result<(), BuildError> {
-        self.refuse_charts()?;
         let fields = &self.file.kustomization;
+        helm::refuse_unless_allowed(fields, &self.context)?;
         generators::run_builtin(resources, fields, &self.context)?;
+        helm::run(resources, fields, &self.context)?;
         for plugin in self.plugins(&fields.generators)? {
-            for mut generated in plugins::generate(&plugin, &self.context)? {
-                if let Some(step) = Step::of_plugin(&plugin) {
-                    step.mark_generated(&mut generated);
-                }
-                generators::absorb(resources, generated)?;
-            }
+            let generated = plugins::generate(&plugin, &self.context)?;
+            generators::absorb(resources, generated, Step::of_plugin(&plugin).as_ref())?;
         }
         Ok(())
     }
@@ -232,7 +218,8 @@ impl<'a> Target<'a> {
         loader: Loader<'a>,
         path: &Located,
     ) -> Result<Accumulator, BuildError> {
-        let Some(shared) = loader.tree().shared().filter(|_| self.context.is_plain()) else {
+        let is_same_everywhere = self.context.is_plain() && !self.passes_namespace_to(&loader);
+        let Some(shared) = loader.tree().shared().filter(|_| is_same_everywhere) else {
             return self.build_directory(loader, Kind::Kustomization, None, path);
         };
         let (tree, root) = (loader.tree(), loader.root().to_owned());
@@ -254,6 +241,13 @@ impl<'a> Target<'a> {
             shared.builds().keep(&root, built);
         }
         Ok(accumulated)
+    }
+
+    /// Whether the directory builds charts, which get their namespace from further up.
+    fn passes_namespace_to(&self, loader: &Loader<'a>) -> bool {
+        let tree = loader.tree();
+        let directories = || tree.directories_reached(loader.root());
+        tree.charts().is_some() && directories().iter().any(|directory| tree.has_charts(directory))
     }
 
     fn accumulate_components(
@@ -281,6 +275,10 @@ impl<'a> Target<'a> {
         let directory = display_directory(loader.root()).to_owned();
         let mut context = self.context.with_loader(loader);
         context.provenance = self.context.provenance.as_ref().map(|here| here.enter(path));
+        let namespace = &self.file.kustomization.namespace;
+        if !namespace.is_empty() {
+            context.chart_namespace = Text::clone(&namespace.text);
+        }
         let target = Self::load(context).map_err(|error| error.at(path.origin))?;
         let root = target.context.loader.root();
         target.context.schemas.enter(root).map_err(|error| error.at(path.origin))?;

@@ -10,6 +10,7 @@ use super::schema::Schemas;
 use super::build_metadata::Provenance;
 use crate::kustomize::error::{BuildError, BuildErrorKind, Warning, WarningKind};
 use crate::kustomize::files::LEADS_OUT;
+use crate::kustomize::node::Text;
 use crate::kustomize::origin::Origin;
 use crate::kustomize::read;
 use crate::kustomize::remote;
@@ -41,6 +42,8 @@ pub(crate) struct Context<'a> {
     pub(crate) schemas: Schemas,
     /// Where the kustomization stands, if the root wants to know (`buildMetadata`).
     pub(super) provenance: Option<Provenance>,
+    /// The namespace of the nearest kustomization above that sets one: that of charts which name none.
+    pub(super) chart_namespace: Text,
     /// How much of the build's bounds is used.
     pub(super) limits: &'a Limits,
     diagnostics: &'a Diagnostics,
@@ -53,7 +56,8 @@ impl<'a> Context<'a> {
         limits: &'a Limits,
         diagnostics: &'a Diagnostics,
     ) -> Self {
-        Self { loader, scopes: schemas.scopes(), schemas, provenance: None, limits, diagnostics }
+        let (scopes, chart_namespace) = (schemas.scopes(), Text::from(""));
+        Self { loader, scopes, schemas, provenance: None, chart_namespace, limits, diagnostics }
     }
 
     /// The same for another directory.
@@ -63,6 +67,7 @@ impl<'a> Context<'a> {
             scopes: self.scopes.clone(),
             schemas: self.schemas.clone(),
             provenance: self.provenance.clone(),
+            chart_namespace: Text::clone(&self.chart_namespace),
             limits: self.limits,
             diagnostics: self.diagnostics,
         }
@@ -127,7 +132,7 @@ impl<'a> Context<'a> {
         Ok(self.make_resources(read::inline_resources(text)?))
     }
 
-    fn make_resources(&self, nodes: Vec<crate::kustomize::node::Node>) -> Vec<Resource> {
+    pub(super) fn make_resources(&self, nodes: Vec<crate::kustomize::node::Node>) -> Vec<Resource> {
         let make = |node| {
             self.schemas.meet(&node);
             let mut resource = Resource::new(node, self.scopes.clone());
@@ -317,7 +322,8 @@ fn missing(message: impl Into<String>, origin: Origin) -> BuildError {
     BuildError::new(BuildErrorKind::Missing, message).at(origin)
 }
 
-fn outside(path: &str, origin: Origin) -> BuildError {
+/// The error for a path that leads out of the boundary.
+pub(super) fn outside(path: &str, origin: Origin) -> BuildError {
     let message = if path.starts_with('/') {
         format!("'{path}' is an absolute path; write it relative to the kustomization file")
     } else {

@@ -2,6 +2,7 @@
 //!
 //! Source: kustomize `api/internal/generators`, `api/types/generatoroptions.go`.
 
+use super::build_metadata::Step;
 use super::config_map::config_map;
 use super::context::Context;
 use super::secret::secret;
@@ -33,33 +34,35 @@ pub(super) fn run_builtin(
     context: &Context<'_>,
 ) -> Result<(), BuildError> {
     let global = fields.generator_options.as_ref();
+    let step = |kind: &str| context.provenance.as_ref().map(|here| here.builtin(kind));
     for args in &fields.config_map_generator {
-        let mut generated = config_map(args, global, context)?;
-        mark(&mut generated, "ConfigMapGenerator", context);
-        absorb(resources, generated)?;
+        let generated = config_map(args, global, context)?;
+        absorb(resources, [generated], step("ConfigMapGenerator").as_ref())?;
     }
     for args in &fields.secret_generator {
-        let mut generated = secret(args, global, context)?;
-        mark(&mut generated, "SecretGenerator", context);
-        absorb(resources, generated)?;
+        let generated = secret(args, global, context)?;
+        absorb(resources, [generated], step("SecretGenerator").as_ref())?;
     }
     Ok(())
 }
 
-fn mark(generated: &mut Resource, kind: &str, context: &Context<'_>) {
-    if let Some(provenance) = &context.provenance {
-        provenance.builtin(kind).mark_generated(generated);
-    }
-}
-
-/// Puts one generated resource among `resources` as its behavior says.
+/// Puts what one generator made among `resources`, as the behavior of each says.
 ///
 /// # Errors
 /// For a behavior that does not fit what is there.
-pub(super) fn absorb(resources: &mut ResMap, generated: Resource) -> Result<(), BuildError> {
-    let mut one = ResMap::new();
-    one.append(generated)?;
-    resources.absorb_all(one)
+pub(super) fn absorb(
+    resources: &mut ResMap,
+    generated: impl IntoIterator<Item = Resource>,
+    step: Option<&Step>,
+) -> Result<(), BuildError> {
+    let mut all = ResMap::new();
+    for mut resource in generated {
+        if let Some(step) = step {
+            step.mark_generated(&mut resource);
+        }
+        all.append(resource)?;
+    }
+    resources.absorb_all(all)
 }
 
 impl Base<'_> {

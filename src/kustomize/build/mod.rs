@@ -22,6 +22,7 @@ mod generators;
 mod go_json;
 mod go_regexp;
 mod hash;
+mod helm;
 mod images;
 mod json_patch;
 mod kv;

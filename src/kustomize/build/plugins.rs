@@ -9,6 +9,7 @@ use super::config_map::config_map;
 use super::context::Context;
 use super::field_spec::{FieldSpec, FieldSpecs};
 use super::hash::add_name_suffixes;
+use super::helm;
 use super::images::set_images;
 use super::labels::set_labels;
 use super::namespace::{NamespaceTransformer, RoleBindingSubjects};
@@ -58,9 +59,7 @@ pub(super) fn generate(
             secret(&args, None, context)?
         }
         "IAMPolicyGenerator" => service_account(&decode(node)?, context)?,
-        "HelmChartInflationGenerator" => {
-            return Err(BuildError::unsupported("HelmChartInflationGenerator").at(plugin.origin));
-        }
+        "HelmChartInflationGenerator" => return helm::generate(plugin, context),
         kind => return Err(unknown(kind, "generator", plugin)),
     };
     Ok(vec![generated])

@@ -13,8 +13,8 @@ use crate::kustomize::types::{Kustomization, Located};
 
 /// Loads what references reach into a tree.
 pub(super) struct Crawler<'a> {
-    tree: &'a mut SourceTree,
-    files: &'a dyn Files,
+    pub(super) tree: &'a mut SourceTree,
+    pub(super) files: &'a dyn Files,
     /// What other trees of the version have read; not for a tree with edited texts.
     shared: Option<Arc<SharedSources>>,
     bytes: usize,
@@ -190,7 +190,7 @@ impl<'a> Crawler<'a> {
     }
 
     /// What stands at `path`, loading a file that is new.
-    fn find(&mut self, path: &str) -> Found {
+    pub(super) fn find(&mut self, path: &str) -> Found {
         if let Some(found) = self.tree.found.get(path) {
             return found.clone();
         }
@@ -259,7 +259,11 @@ impl<'a> Crawler<'a> {
         }
     }
 
-    fn follow_all<'t>(&mut self, root: &str, references: impl IntoIterator<Item = &'t Located>) {
+    pub(super) fn follow_all<'t>(
+        &mut self,
+        root: &str,
+        references: impl IntoIterator<Item = &'t Located>,
+    ) {
         for reference in references {
             self.follow(root, reference);
         }
@@ -285,6 +289,7 @@ impl<'a> Crawler<'a> {
         for args in &fields.secret_generator {
             self.generator(root, &args.files, &args.envs);
         }
+        self.charts_of(root, fields);
         for list in [&fields.generators, &fields.transformers, &fields.validators] {
             list.iter().for_each(|entry| self.plugin(root, entry));
         }
@@ -304,6 +309,7 @@ impl<'a> Crawler<'a> {
             None => read::inline_resources(entry),
         };
         for document in documents.unwrap_or_default() {
+            self.chart_of_plugin(root, &document);
             for reference in plugin_references(&document) {
                 self.follow(root, &reference);
             }
@@ -322,6 +328,7 @@ impl<'a> Crawler<'a> {
                 continue;
             };
             for document in read::resources(&file).unwrap_or_default() {
+                self.chart_of_plugin(root, &document);
                 for reference in plugin_references(&document) {
                     self.follow(root, &reference);
                 }

@@ -1,6 +1,6 @@
 //! A tree with some texts replaced: what the build of an edit reads before anything is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::crawl::Crawler;
@@ -49,6 +49,34 @@ impl Files for EditedFiles<'_> {
             None => self.base.read(path),
         }
     }
+
+    fn list(&self, path: &str) -> Result<Vec<String>, FilesError> {
+        let names = self.edits.iter().map(|(edited, _)| (&**edited, true));
+        list_with(self.base, path, names)
+    }
+}
+
+/// What `base` has in the directory at `path`, with and without the files that are said to be there or not.
+fn list_with<'f>(
+    base: &dyn Files,
+    path: &str,
+    files: impl Iterator<Item = (&'f str, bool)>,
+) -> Result<Vec<String>, FilesError> {
+    let mut names: BTreeSet<String> = match base.entry(path)? {
+        Some(_) => base.list(path)?.into_iter().collect(),
+        None => BTreeSet::new(),
+    };
+    for (file, is_there) in files.filter(|(file, _)| is_within(file, path)) {
+        let below = file[path.len()..].trim_start_matches('/');
+        match below.split_once('/') {
+            None if below.is_empty() => false,
+            Some((directory, _)) if is_there => names.insert(directory.to_owned()),
+            Some(_) => false,
+            None if is_there => names.insert(below.to_owned()),
+            None => names.remove(below),
+        };
+    }
+    Ok(names.into_iter().collect())
 }
 
 /// `base` with some files in place of its own, some that it has not, and some left out.
@@ -95,6 +123,11 @@ impl Files for ReplacedFiles<'_> {
             }),
             None => self.base.read(path),
         }
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<String>, FilesError> {
+        let names = self.files.iter().map(|(file, bytes)| (&**file, bytes.is_some()));
+        list_with(self.base, path, names)
     }
 }
 

@@ -6,6 +6,7 @@
 //!
 //! Source: kustomize api v0.21.1 `types/`.
 
+mod chart;
 mod configuration;
 pub(crate) mod decode;
 mod generator;
@@ -14,6 +15,7 @@ mod patch;
 mod replacement;
 mod transformer;
 
+pub use chart::{HelmChart, HelmCharts, HelmGlobals};
 pub use configuration::{Configuration, NameReferenceField};
 pub use decode::{Located, StringMap, Strings};
 pub use generator::{ConfigMapArgs, GeneratorOptions, SecretArgs};

@@ -211,6 +211,10 @@ impl<'a> States<'a> {
             Err(error) => return Ok((self.number(broken(&error)), None)),
         };
         let (state, rendered) = self.render(&tree);
+        if tree.inflates_charts() {
+            // A file may come to a chart that no build has asked for yet.
+            return Ok((state, rendered));
+        }
         let lock = tree.names_remotes().then_some(LOCK_FILE);
         let asked = tree.paths_asked().filter(|path| mount_of(path).is_none()).chain(lock);
         self.remember(root, state, asked)?;
@@ -222,12 +226,13 @@ impl<'a> States<'a> {
             Ok(built) => built,
             Err(error) => {
                 let mut state = broken(&error);
-                state.is_lasting &= !tree.names_remotes();
+                state.is_lasting &= !tree.names_remotes() && !tree.inflates_charts();
                 return (self.number(state), None);
             }
         };
         let text = hex(&Sha256::digest(built.text.as_bytes()));
-        let is_lasting = built.external.is_none() && !tree.names_remotes();
+        let is_lasting =
+            built.external.is_none() && !tree.names_remotes() && !tree.inflates_charts();
         let state = self.number(State { kind: Kind::Rendered, text, is_lasting });
         let rendered = Arc::new(built.rendered);
         self.renders.push_front((state, Arc::clone(&rendered)));

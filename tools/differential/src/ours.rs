@@ -46,6 +46,11 @@ impl Files for MemoryFiles<'_> {
         let missing = || FilesError::Unreadable { path: path.to_owned(), reason: "absent".into() };
         Ok(text.ok_or_else(missing)?.as_bytes().into())
     }
+
+    // Only charts are listed, and these trees inflate none.
+    fn list(&self, _: &str) -> Result<Vec<String>, FilesError> {
+        Ok(Vec::new())
+    }
 }
 
 /// `path` without `.` and `..`; `None` where it leaves the tree.
