@@ -44,6 +44,8 @@ mod git_read;
 mod git_remote;
 #[cfg(feature = "git")]
 mod git_sign;
+#[cfg(all(unix, feature = "git"))]
+mod helm;
 #[cfg(feature = "git")]
 mod history;
 #[cfg(feature = "http")]

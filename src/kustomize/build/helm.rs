@@ -7,6 +7,7 @@
 //! Source: kustomize api v0.21.1 `internal/builtins/HelmChartInflationGenerator.go`,
 //! `types/helmchartargs.go`.
 
+mod aliases;
 mod values;
 
 use std::sync::Arc;

@@ -57,10 +57,19 @@ impl Judge {
         self.build_with(dir, &[])
     }
 
+    /// The same, asked with more arguments.
+    pub(crate) fn build_asked(&self, dir: &Path, more: &[&str]) -> Result<String, String> {
+        self.output(Command::new(&self.program).args(&self.args).args(more).arg(dir))
+    }
+
     /// The same, with more variables in its environment.
     pub(crate) fn build_with(&self, dir: &Path, more: &[(&str, &str)]) -> Result<String, String> {
-        let mut command = Command::new(&self.program);
-        command.args(&self.args).arg(dir).envs(more.iter().copied());
+        self.output(
+            Command::new(&self.program).args(&self.args).arg(dir).envs(more.iter().copied()),
+        )
+    }
+
+    fn output(&self, command: &mut Command) -> Result<String, String> {
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::aliases::drop_aliases;
 use crate::kustomize::build::context::Context;
 use crate::kustomize::build::{go_json, merge};
 use crate::kustomize::chart::ChartFiles;
@@ -87,16 +88,26 @@ fn with_inline(
     if inline.as_map().is_none() {
         return Err(failed("valuesInline must be an object".to_owned()));
     }
-    let inline = as_passed_on(inline);
+    let mut inline = as_passed_on(inline);
     let merged = match &*chart.values_merge {
         "replace" => inline,
         mode => {
             let text = std::str::from_utf8(own).map_err(|_| failed("not UTF-8".to_owned()))?;
-            let own = read::embedded(text, Origin::NONE).map_err(|error| failed(error.message))?;
+            let mut own =
+                read::embedded(text, Origin::NONE).map_err(|error| failed(error.message))?;
             if own.is_null() {
                 return Err(failed(
                     "its file of values holds none, which is an error; write `{}`".to_owned(),
                 ));
+            }
+            let lost = drop_aliases(text, &mut own, &mut inline);
+            if !lost.is_empty() {
+                let message = format!(
+                    "kustomize drops aliases where it merges values; the chart {} does not get {}",
+                    chart.name,
+                    lost.join(", ")
+                );
+                context.warn(message, chart.origin);
             }
             let (mut under, over) = if mode == "merge" { (inline, own) } else { (own, inline) };
             match merge::merge(&mut under, over, &context.schemas) {
