@@ -94,7 +94,9 @@ fn find_source<'s>(sources: &'s [Source], name: &str) -> Option<&'s Source> {
 
 fn sources(context: &Context<'_>) -> Vec<Source> {
     let mut found = Vec::new();
-    for file in context.overlay.tree.files() {
+    let tree = context.overlay.tree;
+    // What a chart does not render is no source: its templates have conditions.
+    for file in tree.files().filter(|file| !tree.is_of_chart(&file.path)) {
         let Ok(text) = std::str::from_utf8(&file.bytes) else { continue };
         if !text.contains("Secret") && !text.contains("Certificate") {
             continue;

@@ -181,9 +181,10 @@ impl Helm {
         let folder = new_folder(cache.as_deref())?;
         self.pull_to(source, folder.path())?;
         let files = read_chart(&folder.path().join(&source.name))?;
-        if let Some(kept) = kept {
+        // Another run may have been faster; one version is the same for both.
+        if let Some(kept) = kept.filter(|kept| !(source.is_pinned() && kept.is_dir())) {
             let failed = |source| HelmError::Io { path: kept.clone(), source };
-            place_folder(&folder.keep(), &kept).map_err(failed)?;
+            place_folder(folder.path(), &kept).map_err(failed)?;
         }
         Ok(files)
     }

@@ -75,7 +75,10 @@ impl SourceTree {
     /// Whether the file at `path`, a real path, is a chart's.
     #[must_use]
     pub fn is_of_chart(&self, path: &str) -> bool {
-        self.chart_listings.keys().any(|directory| is_within(path, directory))
+        self.chart_listings.keys().any(|asked| match self.find(asked) {
+            Found::Directory(real) => is_within(path, real),
+            _ => false,
+        })
     }
 
     /// The files of the chart in `directory`, as asked for; `None` where there is no such directory.

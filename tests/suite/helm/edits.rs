@@ -83,3 +83,27 @@ fn without_the_flag_an_edit_says_what_would_prove_it() {
     let hints = ran.json()["error"]["hints"].to_string();
     assert!(hints.contains("--enable-helm") && hints.contains("--no-proof"), "{hints}");
 }
+
+#[test]
+fn a_directory_is_listed_with_what_an_edit_brings_and_takes() {
+    use overlay::discover::DiskFiles;
+    use overlay::kustomize::{EditedFiles, Files, ReplacedFiles};
+    let repo = repo("resources: []\n");
+    let disk = DiskFiles::new(&repo.path()).unwrap();
+    let web = "overlays/prod/charts/web";
+    let list = |files: &dyn Files, path: &str| files.list(path).unwrap();
+    let own = ["Chart.yaml", "crds", "templates", "values.yaml"];
+    assert_eq!(list(&disk, web), own);
+    assert!(disk.list("none").is_err() && disk.list(&format!("{web}/Chart.yaml")).is_err());
+    let edit = |path: &str| (format!("{web}/{path}"), String::new());
+    let edits = [edit("new/deep/file"), edit("values.yaml"), edit("a")];
+    let edited = EditedFiles::new(&disk, &edits);
+    assert_eq!(list(&edited, web), ["Chart.yaml", "a", "crds", "new", "templates", "values.yaml"]);
+    assert_eq!(list(&edited, &format!("{web}/new")), ["deep"]);
+    let replaced =
+        [("values.yaml", None), ("new/file", Some(Vec::new())), ("crds/thing.yaml", None)];
+    let replaced = replaced.map(|(path, bytes)| (format!("{web}/{path}"), bytes));
+    let replaced = ReplacedFiles::new(&disk, replaced);
+    assert_eq!(list(&replaced, web), ["Chart.yaml", "crds", "new", "templates"]);
+    assert_eq!(list(&replaced, &format!("{web}/crds")), [""; 0]);
+}
