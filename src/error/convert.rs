@@ -5,7 +5,9 @@ use crate::config::{KEYS, SettingsError};
 use crate::discover::DiscoverError;
 use crate::helm::HelmError;
 use crate::hint;
-use crate::kustomize::{BuildError, BuildErrorKind, FilesError, LEADS_OUT, LoadError};
+use crate::kustomize::{
+    BuildError, BuildErrorKind, FilesError, LEADS_OUT, LoadError, NEVER_FOLLOWED,
+};
 use crate::process::ProcessError;
 use crate::render::RenderError;
 use crate::write::WriteError;
@@ -100,10 +102,13 @@ impl From<LoadError> for Error {
 impl From<BuildError> for Error {
     fn from(error: BuildError) -> Self {
         let plain = match &error.kind {
-            BuildErrorKind::Unsupported { field } if is_of_charts(field) => {
+            BuildErrorKind::Unsupported { field } if CHART_FIELDS.contains(&&**field) => {
                 let message = format!("{field}: charts are inflated only where that is asked for");
                 Self::new(codes::NOT_BUILDABLE, message)
                     .hint("--enable-helm lets the program helm inflate them")
+            }
+            BuildErrorKind::Unsupported { field } if is_of_charts(field) => {
+                Self::new(codes::NOT_BUILDABLE, &*error.message)
             }
             BuildErrorKind::Unsupported { field } => {
                 let message = format!("{field}: the built-in build does not do this");
@@ -126,9 +131,13 @@ impl From<BuildError> for Error {
     }
 }
 
-/// Whether the field of a kustomization, or the kind of a generator, is there for charts.
+/// The fields and the kind of generator that name charts.
+const CHART_FIELDS: [&str; 3] =
+    ["helmCharts", "helmChartInflationGenerator", "HelmChartInflationGenerator"];
+
+/// Whether what cannot be built is there for charts: no other program is ever asked to do it.
 pub(crate) fn is_of_charts(field: &str) -> bool {
-    ["helmCharts", "helmChartInflationGenerator", "HelmChartInflationGenerator"].contains(&field)
+    CHART_FIELDS.contains(&field) || NEVER_FOLLOWED.contains(&field)
 }
 
 impl From<HelmError> for Error {

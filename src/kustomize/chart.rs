@@ -12,6 +12,10 @@ use sha2::{Digest as _, Sha256};
 use super::origin::{FileId, Origin};
 use super::source_tree::SourceFile;
 
+/// What kustomize does with charts and this program never does, whatever is asked for: a configuration
+/// of helm's in the repository, and credentials in the address of a chart repository.
+pub const NEVER_FOLLOWED: [&str; 2] = ["helmGlobals.configHome", "helmCharts.repo"];
+
 /// The files of a chart: paths seen from its directory, in order, and their bytes.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ChartFiles(Arc<[(String, Arc<[u8]>)]>);

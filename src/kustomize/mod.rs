@@ -35,6 +35,7 @@ pub(crate) use build::emit::decode_base64;
 pub use build::{build, find_targets, select_targets};
 pub use chart::{
     ChartFiles, ChartKey, ChartSource, ChartStore, ChartTemplate, ChartWanted, ChartWork,
+    NEVER_FOLLOWED,
 };
 pub use error::{BuildError, BuildErrorKind, Warning, WarningKind};
 pub use field_path::{FieldPath, Step, item_steps};

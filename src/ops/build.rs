@@ -90,6 +90,9 @@ fn build_all(
     for note in context.remote_notes() {
         notes.warning(&note.message);
     }
+    for note in context.chart_notes() {
+        notes.warning(&note.message);
+    }
     let mut report = Report::unchanged("build", json!({ "overlays": entries }), human);
     report.changed = !report.human.is_empty();
     report.data = output.is_none().then(|| texts.join("---\n").into_bytes());

@@ -134,13 +134,13 @@ fn plan_and_prove(
 fn prove_planned(context: &Context, mut planned: Vec<Planned<'_>>) -> Result<Proven, Error> {
     refuse_unmatched(&mut planned)?;
     let texts = merged_texts(&planned)?;
-    #[cfg_attr(not(feature = "git"), allow(unused_mut, reason = "only remotes add notes"))]
     let mut overlays = context.for_each_of(&planned, |planned| {
         prove(context, planned, &texts_reached(planned.overlay.tree(), &texts))
     })?;
-    #[cfg(feature = "git")]
     if let Some(first) = overlays.first_mut() {
+        #[cfg(feature = "git")]
         first.notes.extend(context.remote_notes());
+        first.notes.extend(context.chart_notes());
     }
     Ok(Proven { overlays, texts: new_texts(&planned, texts) })
 }

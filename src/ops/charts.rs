@@ -17,13 +17,15 @@ use crate::plan::Note;
 /// How often a build may come back for more: each time it gets a kustomization further.
 const MOST_ROUNDS: usize = 10_000;
 
+/// What came of one piece of work; one thread does it, and others wait for it.
+type Done = Arc<OnceLock<Result<(), Error>>>;
+
 /// What a run knows of charts.
 #[derive(Default)]
 pub(crate) struct Charts {
     store: Arc<ChartStore>,
     helm: OnceLock<Result<Helm, Error>>,
-    /// What was done, or why it cannot be; each by one thread, for which the others wait.
-    done: Mutex<HashMap<ChartKey, Arc<OnceLock<Result<(), Error>>>>>,
+    done: Mutex<HashMap<ChartKey, Done>>,
     notes: Mutex<Vec<Note>>,
 }
 

@@ -157,11 +157,9 @@ impl Context {
         self.known().references.get(reference)?.as_ref().err().cloned()
     }
 
-    /// What is to be said of the remote bases and charts in use.
+    /// What is to be said of the remote bases in use.
     pub(crate) fn remote_notes(&self) -> Vec<Note> {
-        let mut notes = self.known().notes;
-        notes.extend(self.chart_notes());
-        notes
+        self.known().notes
     }
 
     fn known(&self) -> Known {

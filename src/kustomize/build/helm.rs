@@ -120,6 +120,12 @@ fn inflate(
     }
 }
 
+/// The error for one of [`NEVER_FOLLOWED`](crate::kustomize::NEVER_FOLLOWED).
+fn never(field: &str, reason: &str) -> BuildError {
+    let message = format!("{field} {reason}");
+    BuildError::new(BuildErrorKind::Unsupported { field: field.to_owned() }, message)
+}
+
 /// One chart, and what its inflation may see.
 struct Inflation<'a> {
     globals: &'a HelmGlobals,
@@ -177,8 +183,8 @@ impl Inflation<'_> {
         }
         let home = &self.globals.config_home;
         if !home.is_empty() {
-            // Plugins of helm that lie there would run.
-            return Err(BuildError::unsupported("helmGlobals.configHome").at(home.origin));
+            let reason = "is never followed: plugins of helm that lie there would run";
+            return Err(never("helmGlobals.configHome", reason).at(home.origin));
         }
         let merge = &self.chart.values_merge;
         if !matches!(&**merge, "" | "merge" | "override" | "replace") {
@@ -222,10 +228,8 @@ impl Inflation<'_> {
             return Err(BuildError::new(BuildErrorKind::Restricted, message).at(repo.origin));
         };
         if authority.split('/').next().is_some_and(|host| host.contains('@')) {
-            // They would stand in helm's argument list, which every user of the machine can read.
-            return Err(
-                BuildError::unsupported("a chart's repo with credentials in it").at(repo.origin)
-            );
+            let reason = "with credentials in it is never used: they would stand in helm's argument list, which every user of the machine can read";
+            return Err(never("helmCharts.repo", reason).at(repo.origin));
         }
         Ok(ChartSource {
             name: name.to_string(),

@@ -16,82 +16,65 @@ fn build(repo: &TestRepo) -> (i32, String, String, bool) {
     (ran.status, ran.code(), message, !calls(repo).is_empty())
 }
 
+/// A kustomization, the code it is refused with, and a part of the reason.
+const HOSTILE: &[(&str, &str, &str)] = &[
+    ("helmGlobals: {chartHome: /etc}\nhelmCharts: [{name: web}]\n", "build-broken", "absolute"),
+    (
+        "helmGlobals: {chartHome: ../../..}\nhelmCharts: [{name: web}]\n",
+        "build-broken",
+        "leads out",
+    ),
+    ("helmCharts: [{name: ../../web}]\n", "build-broken", "no name of a chart"),
+    ("helmCharts: [{name: ..}]\n", "build-broken", "no name of a chart"),
+    ("helmCharts: [{name: -x}]\n", "build-broken", "no name of a chart"),
+    ("helmCharts: [{name: \"a\\nb\"}]\n", "build-broken", "no name of a chart"),
+    ("helmCharts: [{name: web, version: --post-renderer=x}]\n", "build-broken", "no version"),
+    (
+        "helmCharts: [{name: web, version: ../../x, repo: 'https://h'}]\n",
+        "build-broken",
+        "no version",
+    ),
+    (
+        "helmCharts: [{name: web, releaseName: --post-renderer=/x}]\n",
+        "build-broken",
+        "no name of a release",
+    ),
+    ("helmCharts: [{name: web, valuesFile: /etc/passwd}]\n", "build-broken", "absolute"),
+    ("helmCharts: [{name: web, valuesFile: ../../../x}]\n", "build-broken", "leads out"),
+    (
+        "helmCharts: [{name: web, valuesFile: ../beside.yaml}]\n",
+        "build-broken",
+        "own directory only",
+    ),
+    ("helmCharts: [{name: web, valuesFile: out.yaml}]\n", "build-broken", "leads out"),
+    ("helmCharts: [{name: web, valuesFile: beside.yaml}]\n", "build-broken", "own directory only"),
+    ("helmCharts: [{name: web, additionalValuesFiles: [out.yaml]}]\n", "build-broken", "leads out"),
+    (
+        "helmCharts: [{name: web, valuesFile: 'https://h.example/v.yaml'}]\n",
+        "not-buildable",
+        "https://h.example/v.yaml",
+    ),
+    ("helmCharts: [{name: out}]\n", "build-broken", "leads out"),
+    ("helmCharts: [{name: leaky}]\n", "build-broken", "leads out"),
+    ("helmCharts: [{name: loop}]\n", "build-broken", "in each other"),
+    ("helmGlobals: {configHome: home}\nhelmCharts: [{name: web}]\n", "not-buildable", "configHome"),
+    (
+        "helmCharts: [{name: none, repo: 'file:///srv/charts'}]\n",
+        "build-broken",
+        "https://, http:// and oci://",
+    ),
+    ("helmCharts: [{name: none, repo: '--x'}]\n", "build-broken", "https://, http:// and oci://"),
+    (
+        "helmCharts: [{name: none, repo: 'https://u:planted@h.example'}]\n",
+        "not-buildable",
+        "credentials",
+    ),
+    ("helmCharts: [{name: none, repo: 'oci://u@h.example/x'}]\n", "not-buildable", "credentials"),
+];
+
 #[test]
 fn what_leads_out_is_refused_before_helm_is_called() {
-    for (text, code, said) in [
-        ("helmGlobals: {chartHome: /etc}\nhelmCharts: [{name: web}]\n", "build-broken", "absolute"),
-        (
-            "helmGlobals: {chartHome: ../../..}\nhelmCharts: [{name: web}]\n",
-            "build-broken",
-            "leads out",
-        ),
-        ("helmCharts: [{name: ../../web}]\n", "build-broken", "no name of a chart"),
-        ("helmCharts: [{name: ..}]\n", "build-broken", "no name of a chart"),
-        ("helmCharts: [{name: -x}]\n", "build-broken", "no name of a chart"),
-        ("helmCharts: [{name: \"a\\nb\"}]\n", "build-broken", "no name of a chart"),
-        ("helmCharts: [{name: web, version: --post-renderer=x}]\n", "build-broken", "no version"),
-        (
-            "helmCharts: [{name: web, version: ../../x, repo: 'https://h'}]\n",
-            "build-broken",
-            "no version",
-        ),
-        (
-            "helmCharts: [{name: web, releaseName: --post-renderer=/x}]\n",
-            "build-broken",
-            "no name of a release",
-        ),
-        ("helmCharts: [{name: web, valuesFile: /etc/passwd}]\n", "build-broken", "absolute"),
-        ("helmCharts: [{name: web, valuesFile: ../../../x}]\n", "build-broken", "leads out"),
-        (
-            "helmCharts: [{name: web, valuesFile: ../beside.yaml}]\n",
-            "build-broken",
-            "own directory only",
-        ),
-        ("helmCharts: [{name: web, valuesFile: out.yaml}]\n", "build-broken", "leads out"),
-        (
-            "helmCharts: [{name: web, valuesFile: beside.yaml}]\n",
-            "build-broken",
-            "own directory only",
-        ),
-        (
-            "helmCharts: [{name: web, additionalValuesFiles: [out.yaml]}]\n",
-            "build-broken",
-            "leads out",
-        ),
-        (
-            "helmCharts: [{name: web, valuesFile: 'https://h.example/v.yaml'}]\n",
-            "not-buildable",
-            "https://h.example/v.yaml",
-        ),
-        ("helmCharts: [{name: out}]\n", "build-broken", "leads out"),
-        ("helmCharts: [{name: leaky}]\n", "build-broken", "leads out"),
-        ("helmCharts: [{name: loop}]\n", "build-broken", "in each other"),
-        (
-            "helmGlobals: {configHome: home}\nhelmCharts: [{name: web}]\n",
-            "not-buildable",
-            "configHome",
-        ),
-        (
-            "helmCharts: [{name: none, repo: 'file:///srv/charts'}]\n",
-            "build-broken",
-            "https://, http:// and oci://",
-        ),
-        (
-            "helmCharts: [{name: none, repo: '--x'}]\n",
-            "build-broken",
-            "https://, http:// and oci://",
-        ),
-        (
-            "helmCharts: [{name: none, repo: 'https://u:planted@h.example'}]\n",
-            "not-buildable",
-            "credentials",
-        ),
-        (
-            "helmCharts: [{name: none, repo: 'oci://u@h.example/x'}]\n",
-            "not-buildable",
-            "credentials",
-        ),
-    ] {
+    for (text, code, said) in HOSTILE {
         let repo = repo(text);
         let outside = repo.path().parent().unwrap().join("outside");
         fs::create_dir_all(&outside).unwrap();
@@ -106,8 +89,8 @@ fn what_leads_out_is_refused_before_helm_is_called() {
         write_chart(&repo, "overlays/prod/charts/loop");
         symlink("..", prod.join("charts/loop/templates/again")).unwrap();
         let (status, got, message, called) = build(&repo);
-        let expected = if code == "build-broken" { 3 } else { 4 };
-        assert_eq!((status, got.as_str(), called), (expected, code, false), "{text}: {message}");
+        let expected = if *code == "build-broken" { 3 } else { 4 };
+        assert_eq!((status, got.as_str(), called), (expected, *code, false), "{text}: {message}");
         assert!(message.contains(said), "{text}: {message}");
         assert!(!message.contains("planted"), "{text}: {message}");
     }

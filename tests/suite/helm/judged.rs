@@ -217,3 +217,30 @@ fn links_of_a_chart_are_followed_within_the_repository() {
     let printed = compare(&repo, &helm, "overlays/prod", "a template that is a link");
     assert!(printed.contains("name: shared"), "{printed}");
 }
+
+#[test]
+fn the_chart_that_helm_creates_renders_as_kustomize_renders_it() {
+    let Some(helm) = helm() else { return };
+    let inline = "{autoscaling: {enabled: true}, ingress: {enabled: true}, podSecurityContext: {fsGroup: 2000}, nodeSelector: {a: b}}";
+    for entry in [
+        "{name: demo}".to_owned(),
+        "{name: demo, releaseName: shop, skipTests: true}".to_owned(),
+        format!("{{name: demo, releaseName: shop, valuesInline: {inline}}}"),
+        format!("{{name: demo, releaseName: shop, valuesInline: {inline}, valuesMerge: merge}}"),
+        "{name: demo, valuesInline: {replicaCount: 4}, valuesMerge: replace}".to_owned(),
+    ] {
+        let text = format!("namespace: far\nhelmCharts:\n- {entry}\n");
+        let repo = TestRepo::with_files(&[("overlays/prod/kustomization.yaml", &text)]);
+        let charts = repo.path().join("overlays/prod/charts");
+        std::fs::create_dir(&charts).unwrap();
+        let created = std::process::Command::new(&helm)
+            .args(["create", "demo"])
+            .current_dir(&charts)
+            .env("HOME", repo.path().parent().unwrap())
+            .output()
+            .unwrap();
+        assert!(created.status.success(), "{created:?}");
+        let printed = compare(&repo, &helm, "overlays/prod", &entry);
+        assert!(printed.contains("kind: Deployment"), "{entry}: {printed}");
+    }
+}
