@@ -1,5 +1,6 @@
 //! A cluster as `kubectl get … -o json` wrote it down: one list, several of them one after another, or single objects.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use serde_json::Value;
@@ -62,6 +63,19 @@ impl Dump {
             _ => self.described = format!("{}, {}", self.described, other.described),
         }
         self.objects.extend(other.objects);
+    }
+
+    /// Leaves of each object, known by kind, namespace and name, what was read last: dumps may overlap.
+    #[must_use]
+    pub fn without_repeats(mut self) -> Self {
+        let mut seen = BTreeSet::new();
+        self.objects.reverse();
+        self.objects.retain(|(kind, object)| {
+            let (namespace, name) = (text_of(object, "namespace"), text_of(object, "name"));
+            name.is_empty() || seen.insert((kind.clone(), namespace.to_owned(), name.to_owned()))
+        });
+        self.objects.reverse();
+        self
     }
 
     /// The kinds and objects, in the order of the dump.
@@ -197,6 +211,20 @@ mod tests {
         assert!(!dump.list(&KindName::new("apps", "StatefulSet"), None).unwrap().is_known);
         let name = ObjectName { kind: pods, namespace: "x".into(), name: "a".into() };
         assert!(dump.find(&name).unwrap().is_some());
+    }
+
+    /// Of the group, not of its version; of two, the one that was read later.
+    #[test]
+    fn an_object_that_is_read_twice_is_one() {
+        let one = |version: &str, namespace: &str, size: u8| {
+            serde_json::json!({"apiVersion": version, "kind": "HorizontalPodAutoscaler", "size": size,
+                "metadata": {"name": "a", "namespace": namespace}})
+        };
+        let mut dump = Dump::of([one("autoscaling/v1", "x", 1), one("example.org/v1", "x", 2)]);
+        dump.append(Dump::of([one("autoscaling/v2", "x", 3), one("autoscaling/v2", "y", 4)]));
+        let objects = dump.without_repeats().into_objects();
+        let sizes: Vec<u64> = objects.iter().map(|(_, o)| o["size"].as_u64().unwrap()).collect();
+        assert_eq!(sizes, [2, 3, 4]);
     }
 
     #[test]

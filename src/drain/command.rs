@@ -34,6 +34,7 @@ pub fn wait_workload(id: &WorkloadId, ready: usize, timeout: &str) -> Option<Str
         "Deployment" => ("readyReplicas", "deployment"),
         "StatefulSet" => ("readyReplicas", "statefulset"),
         "ReplicaSet" => ("readyReplicas", "replicaset"),
+        "Rollout" => ("readyReplicas", "rollout.argoproj.io"),
         "Cluster" => ("readyInstances", "cluster.postgresql.cnpg.io"),
         _ => return None,
     };

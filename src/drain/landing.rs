@@ -251,7 +251,8 @@ impl Planner<'_> {
         if !self.scratch.is_empty() {
             let count = self.scratch.len();
             self.plan.notes.push(format!(
-                "{count} pods lose what is in their emptyDir volumes (--delete-emptydir-data): {}",
+                "{} what is in emptyDir volumes (--delete-emptydir-data): {}",
+                if count == 1 { "1 pod loses".to_owned() } else { format!("{count} pods lose") },
                 self.scratch.join(", ")
             ));
         }

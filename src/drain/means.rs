@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::plan::Databases;
 use super::pod::{Owner, Pod, WorkloadId};
 use super::rules::{BuiltIn, Rules};
+use super::scale::Scaler;
 use super::state::{Budget, State};
 
 /// How a pod leaves.
@@ -29,7 +30,7 @@ pub struct Raise {
     /// What gets more replicas.
     pub workload: WorkloadId,
     /// The autoscaler that decides how many there are.
-    pub autoscaler: Option<String>,
+    pub autoscaler: Option<Scaler>,
     /// How many there are.
     pub from: i64,
     /// How many there have to be.
@@ -138,13 +139,14 @@ fn means_by_budget(state: &State, at: usize, budget: &Budget, raises: &mut Vec<R
 /// The fewest replicas with which the budget allows an eviction, where more may run at once.
 fn raise(state: &State, at: usize, budget: &Budget, because: &str) -> Option<Raise> {
     let pod = &state.pods[at];
-    let workload = pod.workload().filter(|id| id.kind == "Deployment")?.clone();
+    let may_surge = |id: &&WorkloadId| ["Deployment", "Rollout"].contains(&id.kind.as_str());
+    let workload = pod.workload().filter(may_surge)?.clone();
     let is_bound = |claim: &usize| state.claims[*claim].is_for_one_node;
     if pod.claims.iter().any(is_bound) {
         return None;
     }
     let now = i64::try_from(state.pods_of(&workload).len()).ok()?;
-    let from = state.scales.get(&workload).copied().unwrap_or(now);
+    let from = state.scales.get(&workload).map_or(now, |scale| scale.wanted);
     let expected = state.allowance(budget).expected;
     let lets_go = |to: &i64| {
         let expected = expected + to - from;

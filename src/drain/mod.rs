@@ -2,31 +2,37 @@
 //!
 //! Pure: takes objects of a cluster and settings, returns a plan. `state` and `pod` read; `board` is a scheduler in small;
 //! `means` says how each pod leaves, `order` when; `waves`, `sweep`, `together` and `landing` make the steps; `command`
-//! their texts, `described` what is said of nodes and budgets. Must not know arguments, files or how a cluster is reached, and nothing here acts on one.
+//! their texts, `described` what is said of nodes and budgets. `progress` says how far it has come: `pending` which step is next, `trouble`
+//! what is not as it should be. Must not know arguments, files or how a cluster is reached, and nothing here acts on one.
 
 pub mod board;
 pub mod command;
 pub mod described;
+pub mod dump;
 pub mod holding;
 pub mod landing;
 pub mod means;
 pub mod order;
+mod pending;
 pub mod plan;
 pub mod pod;
 pub mod progress;
 pub mod rules;
+pub mod scale;
 pub mod state;
 pub mod sweep;
 pub mod together;
+mod trouble;
 pub mod waves;
 
 pub use described::{Guard, PlannedNode};
+pub use dump::{dump_command, dump_commands};
 pub use holding::{Held, Holding, demand, holdings};
 pub use order::Cycle;
 pub use plan::{
     Databases, Downtime, Obstacle, Options, Plan, PlanError, Step, StepKind, old_nodes, plan,
 };
 pub use pod::{Owner, Pod, WorkloadId};
-pub use progress::{Course, OldNode, Phase, Progress, Wrong};
+pub use progress::{Course, NewNode, OldNode, Phase, Progress, Wrong};
 pub use rules::{BuiltIn, Named, OrderRule, PairRule, Rules};
 pub use state::{KINDS, State, StateError, objects_of};

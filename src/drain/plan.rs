@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::board::{Board, Preference};
 use super::described::{Guard, PlannedNode};
+use super::dump::dump_command;
 use super::means::{Means, Raise, means_of};
 use super::order::{Cycle, Pair, pairs};
 use super::pod::WorkloadId;
@@ -121,12 +122,25 @@ pub struct Step {
     pub kind: StepKind,
     /// The node that it is about.
     pub node: Option<String>,
+    /// The nodes that it closes or opens.
+    pub nodes: Vec<String>,
+    /// What it raises, lowers or waits for, and how many there are then.
+    pub replicas: Option<Replicas>,
     /// The pods that it moves, `namespace/name`.
     pub pods: Vec<String>,
     /// The commands, in order.
     pub commands: Vec<String>,
     /// What happens and why, in a sentence or two.
     pub text: String,
+}
+
+/// A number of pods of a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replicas {
+    /// The workload.
+    pub workload: WorkloadId,
+    /// How many: of replicas that an autoscaler decides, the least.
+    pub count: i64,
 }
 
 /// Something that the plan cannot solve.
@@ -335,7 +349,15 @@ impl Planner<'_> {
         text: impl Into<String>,
         commands: Vec<String>,
     ) -> &mut Step {
-        let step = Step { kind, node: None, pods: Vec::new(), commands, text: text.into() };
+        let step = Step {
+            kind,
+            node: None,
+            nodes: Vec::new(),
+            replicas: None,
+            pods: Vec::new(),
+            commands,
+            text: text.into(),
+        };
         self.plan.steps.push(step);
         let last = self.plan.steps.len() - 1;
         &mut self.plan.steps[last]
@@ -356,9 +378,12 @@ impl Planner<'_> {
     }
 
     fn note_what_is_unknown(&mut self) {
-        for kind in self.board.state.missing_kinds() {
+        let unseen = &self.board.state.unseen;
+        if !unseen.is_empty() {
             self.plan.notes.push(format!(
-                "no {kind} is in what was read: if the cluster has some, read them too, for the plan depends on them"
+                "what was read has no {}: if the cluster has some, read them too ({}), for the plan depends on them",
+                unseen.join(", no "),
+                dump_command()
             ));
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::scale::{Controllers, behind_replica_set};
 use super::state::{State, condition, labels, name, namespace};
 use crate::capacity::amounts::Amounts;
 use crate::capacity::demand::pod_request;
@@ -17,7 +18,7 @@ use crate::kustomize::node::Node;
 pub struct WorkloadId {
     /// Its namespace.
     pub namespace: String,
-    /// Its kind: a Deployment stands for its ReplicaSets.
+    /// Its kind: a Deployment or a Rollout stands for its ReplicaSets.
     pub kind: String,
     /// Its name.
     pub name: String,
@@ -89,7 +90,7 @@ pub struct Pod {
 }
 
 impl Pod {
-    pub(super) fn read(object: &Node, state: &State) -> Self {
+    pub(super) fn read(object: &Node, state: &State, controllers: &Controllers) -> Self {
         let labels = labels(object);
         let spec = object
             .get("spec")
@@ -110,7 +111,7 @@ impl Pod {
         let is_terminating = object.lookup(&["metadata", "deletionTimestamp"]).is_some();
         Self {
             name: name(object).to_owned(),
-            owner: owner(object, &namespace, &labels),
+            owner: owner(object, &namespace, controllers),
             node,
             phase: text_at(object, &["status", "phase"]).unwrap_or_default().to_owned(),
             is_ready: ready.and_then(|ready| text_at(ready, &["status"])) == Some("True"),
@@ -174,7 +175,7 @@ impl Pod {
     }
 }
 
-fn owner(object: &Node, namespace: &str, labels: &BTreeMap<String, String>) -> Owner {
+fn owner(object: &Node, namespace: &str, controllers: &Controllers) -> Owner {
     let annotations = ["metadata", "annotations", "kubernetes.io/config.mirror"];
     if object.lookup(&annotations).is_some() {
         return Owner::Kubelet;
@@ -191,14 +192,7 @@ fn owner(object: &Node, namespace: &str, labels: &BTreeMap<String, String>) -> O
     match field("kind") {
         "DaemonSet" => Owner::Daemon,
         "Node" => Owner::Kubelet,
-        "ReplicaSet" => {
-            let hash = labels.get("pod-template-hash");
-            let name = hash.and_then(|hash| field("name").strip_suffix(hash));
-            match name.and_then(|name| name.strip_suffix('-')) {
-                Some(name) => workload("Deployment", name),
-                None => workload("ReplicaSet", field("name")),
-            }
-        }
+        "ReplicaSet" => Owner::Workload(behind_replica_set(field("name"), object, controllers)),
         kind => workload(kind, field("name")),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::pod::{Pod, WorkloadId};
+use super::state::State;
 use crate::kustomize::build::label_selector::LabelSelector;
 
 /// A workload as a rule names it: `NAMESPACE/[KIND/]NAME`.
@@ -141,6 +142,17 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// The pods of a pair that a rule names, by position.
+    #[must_use]
+    pub fn pods_of(&self, pair: &str, state: &State) -> Vec<usize> {
+        let rule = self.pairs.iter().find(|rule| rule.name == pair);
+        let is_one = |at: &usize| {
+            let pod = &state.pods[*at];
+            !pod.is_over() && rule.is_some_and(|rule| rule.selects(pod))
+        };
+        (0..state.pods.len()).filter(is_one).collect()
+    }
+
     /// Whether a built-in rule holds.
     #[must_use]
     pub fn has(&self, rule: BuiltIn) -> bool {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::pod::{Pod, WorkloadId};
+use super::scale::{Controllers, Scale, Scaler, WORKLOADS, controllers};
 use crate::capacity::amounts::Amounts;
 use crate::capacity::demand::{amounts_at, count_at};
 use crate::capacity::eligible::{Face, Taint};
@@ -106,14 +107,14 @@ pub struct State {
     pub attachments: Vec<Attachment>,
     /// The databases.
     pub databases: Vec<Database>,
-    /// `spec.replicas` of what was read.
-    pub scales: BTreeMap<WorkloadId, i64>,
+    /// How many pods workloads are asked for, and have.
+    pub scales: BTreeMap<WorkloadId, Scale>,
     /// What an autoscaler scales.
-    pub autoscaled: BTreeMap<WorkloadId, String>,
+    pub autoscaled: BTreeMap<WorkloadId, Scaler>,
     /// Names of certificate requests that nobody has answered.
     pub pending_requests: Vec<String>,
-    /// Which kinds there were.
-    kinds: Vec<String>,
+    /// Kinds of which nothing was read, though a cluster may have some: those that a dump may lack because nobody asked for them.
+    pub unseen: Vec<&'static str>,
 }
 
 /// Why something is no state of a cluster.
@@ -178,7 +179,7 @@ impl State {
             of_kind.entry(kind.to_owned()).or_default().push(Node::from_json(object));
         }
         let all = |kind: &str| of_kind.get(kind).map(Vec::as_slice).unwrap_or_default();
-        let mut state = Self { kinds: of_kind.keys().cloned().collect(), ..Self::default() };
+        let mut state = Self::default();
         state.nodes = all("Node").iter().map(read_node).collect();
         if state.nodes.is_empty() {
             return Err(StateError::NoNodes);
@@ -196,17 +197,24 @@ impl State {
             .filter(|request| items_at(request, &["status", "conditions"]).is_empty())
             .map(|request| name(request).to_owned())
             .collect();
-        state.read_scales(&of_kind);
-        state.pods = all("Pod").iter().map(|pod| Pod::read(pod, &state)).collect();
+        let controllers = controllers(all("ReplicaSet"));
+        state.read_scales(&of_kind, &controllers);
+        state.pods = all("Pod").iter().map(|pod| Pod::read(pod, &state, &controllers)).collect();
         state.pods.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
         Ok(state)
     }
 
-    fn read_scales(&mut self, of_kind: &BTreeMap<String, Vec<Node>>) {
-        for kind in ["Deployment", "StatefulSet", "ReplicaSet"] {
+    fn read_scales(&mut self, of_kind: &BTreeMap<String, Vec<Node>>, controllers: &Controllers) {
+        for kind in WORKLOADS {
             for object in of_kind.get(kind).into_iter().flatten() {
-                let replicas = int_at(object, &["spec", "replicas"]).unwrap_or(1);
-                self.scales.insert(WorkloadId::of(kind, object), replicas);
+                let id = WorkloadId::of(kind, object);
+                let is_part = kind == "ReplicaSet"
+                    && controllers
+                        .get(&(id.namespace.clone(), id.name.clone()))
+                        .is_some_and(Option::is_some);
+                if !is_part {
+                    self.scales.insert(id, Scale::read(object));
+                }
             }
         }
         for database in &self.databases {
@@ -215,19 +223,10 @@ impl State {
                 kind: "Cluster".to_owned(),
                 name: database.name.clone(),
             };
-            self.scales.insert(id, database.instances);
+            self.scales.insert(id, Scale::of_database(database.instances, database.ready));
         }
-        for scaler in of_kind.get("HorizontalPodAutoscaler").into_iter().flatten() {
-            let target = |field| text_at(scaler, &["spec", "scaleTargetRef", field]);
-            if let (Some(kind), Some(target)) = (target("kind"), target("name")) {
-                let id = WorkloadId {
-                    namespace: namespace(scaler).to_owned(),
-                    kind: kind.to_owned(),
-                    name: target.to_owned(),
-                };
-                self.autoscaled.insert(id, name(scaler).to_owned());
-            }
-        }
+        let scalers = of_kind.get("HorizontalPodAutoscaler").into_iter().flatten();
+        self.autoscaled.extend(scalers.filter_map(Scaler::read));
     }
 
     /// Where the node of that name is.
@@ -276,7 +275,7 @@ impl State {
         owners.dedup();
         let counted = i64::try_from(pods.len()).unwrap_or(i64::MAX);
         let of_owner = |id: &WorkloadId| match self.scales.get(id) {
-            Some(scale) => *scale,
+            Some(scale) => scale.wanted,
             None => pods.iter().filter(|pod| pod.workload() == Some(id)).count() as i64,
         };
         let scale: i64 = owners.iter().map(|id| of_owner(id)).sum();
@@ -284,13 +283,6 @@ impl State {
         let healthy = pods.iter().filter(|pod| pod.is_ready && !pod.is_terminating).count() as i64;
         let desired = budget.desired(expected);
         Allowance { expected, healthy, desired }
-    }
-
-    /// Kinds whose absence from the state may mean that they were not asked for.
-    #[must_use]
-    pub fn missing_kinds(&self) -> Vec<&'static str> {
-        let wanted = ["PodDisruptionBudget", "PersistentVolume", "PersistentVolumeClaim"];
-        wanted.into_iter().filter(|kind| !self.kinds.iter().any(|known| known == kind)).collect()
     }
 }
 
@@ -356,7 +348,7 @@ impl Budget {
 }
 
 /// The kinds that are read, with their groups.
-pub const KINDS: [(&str, &str); 13] = [
+pub const KINDS: [(&str, &str); 14] = [
     ("", "Node"),
     ("", "Pod"),
     ("", "PersistentVolume"),
@@ -365,6 +357,7 @@ pub const KINDS: [(&str, &str); 13] = [
     ("apps", "ReplicaSet"),
     ("apps", "StatefulSet"),
     ("apps", "DaemonSet"),
+    ("argoproj.io", "Rollout"),
     ("autoscaling", "HorizontalPodAutoscaler"),
     ("policy", "PodDisruptionBudget"),
     ("postgresql.cnpg.io", "Cluster"),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::command;
 use super::means::Means;
 use super::order::{Arrangement, Part, Unit};
-use super::plan::{Downtime, Obstacle, PlanError, Planner, StepKind};
+use super::plan::{Downtime, Obstacle, PlanError, Planner, Replicas, StepKind};
 use super::pod::WorkloadId;
 use super::rules::BuiltIn;
 use crate::shell;
@@ -44,7 +44,8 @@ impl Planner<'_> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let text = "No pod that leaves one of these nodes may come to another one of them.";
         let command = command::cordon("cordon", &names);
-        self.step(StepKind::Cordon, text, vec![command]);
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        self.step(StepKind::Cordon, text, vec![command]).nodes = names;
         nodes.iter().for_each(|node| self.board.close(*node));
     }
 
@@ -60,9 +61,10 @@ impl Planner<'_> {
             .collect();
         for raise in raises {
             let (id, to) = (&raise.workload, raise.to);
-            let what = raise_command(&raise, to, &self.options.overlay);
+            let what = raise_command(&raise, true, &self.options.overlay);
             let text = format!("{id}: {} would hold the drain for ever.", raise.because);
-            self.step(StepKind::Raise, text, vec![what]);
+            self.step(StepKind::Raise, text, vec![what]).replicas =
+                Some(Replicas { workload: id.clone(), count: to });
             let mut placed = true;
             for number in raise.from..to {
                 let like = &self.board.state.pods[raise.like];
@@ -83,9 +85,11 @@ impl Planner<'_> {
     /// Takes back what [`Self::raise`] did.
     pub(super) fn lower(&mut self) {
         for raise in self.raises.clone() {
-            let command = raise_command(&raise, raise.from, &self.options.overlay);
+            let command = raise_command(&raise, false, &self.options.overlay);
             let text = format!("{}: back to what it was.", raise.workload);
-            self.step(StepKind::Lower, text, vec![command]);
+            let count = raise.autoscaler.as_ref().map_or(raise.from, |scaler| scaler.min);
+            self.step(StepKind::Lower, text, vec![command]).replicas =
+                Some(Replicas { workload: raise.workload, count });
         }
     }
 
@@ -148,7 +152,10 @@ impl Planner<'_> {
     #[allow(clippy::cast_precision_loss, reason = "shown to a hundredth of a GiB")]
     fn amount(&self, pods: &[usize], bytes: u64) -> String {
         let gib = bytes as f64 / (1u64 << 30) as f64;
-        format!("{} pods that ask for {gib:.2} GiB", pods.len())
+        match pods.len() {
+            1 => format!("1 pod that asks for {gib:.2} GiB"),
+            count => format!("{count} pods that ask for {gib:.2} GiB"),
+        }
     }
 
     /// What selects these pods and no others that a drain of the node would move.
@@ -333,12 +340,24 @@ impl Planner<'_> {
     }
 }
 
-fn raise_command(raise: &super::means::Raise, to: i64, overlay: &str) -> String {
+/// The change in git that raises the replicas, or takes that back. An autoscaler whose most is less is raised as a whole.
+fn raise_command(raise: &super::means::Raise, is_up: bool, overlay: &str) -> String {
     let id = &raise.workload;
+    let to = if is_up { raise.to } else { raise.from };
     match (&raise.autoscaler, id.kind.as_str()) {
         (Some(scaler), _) => {
-            let name = format!("HorizontalPodAutoscaler/{scaler}");
-            let change = format!("spec.minReplicas={to}");
+            let name = format!("HorizontalPodAutoscaler/{}", scaler.name);
+            let least = format!("spec.minReplicas={}", if is_up { to } else { scaler.min });
+            let most = format!("spec.maxReplicas={}", if is_up { to } else { scaler.max });
+            match scaler.max < raise.to {
+                true => shell::overlay("set field", overlay, &[&name, &least, &most, "--pr"]),
+                false => shell::overlay("set field", overlay, &[&name, &least, "--pr"]),
+            }
+        }
+        // No transformer of kustomize knows the replicas of a Rollout.
+        (None, "Rollout") => {
+            let name = format!("Rollout/{}", id.name);
+            let change = format!("spec.replicas={to}");
             shell::overlay("set field", overlay, &[&name, &change, "--pr"])
         }
         (None, "Cluster") => command::edit("instances", overlay, &format!("{}={to}", id.name)),

@@ -52,7 +52,8 @@ impl Planner<'_> {
             let text = format!(
                 "{shown} share a volume that one node at a time may use: only {to} stays open, so that they land together."
             );
-            self.step(StepKind::Cordon, text, vec![command::cordon("cordon", &names)]);
+            self.step(StepKind::Cordon, text, vec![command::cordon("cordon", &names)]).nodes =
+                names.iter().map(|name| (*name).to_owned()).collect();
         }
         self.delete_group(node, group, format!("{shown} go together."));
         for pod in group {
@@ -71,7 +72,8 @@ impl Planner<'_> {
         }
         if !names.is_empty() {
             let text = "The others take pods again.";
-            self.step(StepKind::Uncordon, text, vec![command::cordon("uncordon", &names)]);
+            self.step(StepKind::Uncordon, text, vec![command::cordon("uncordon", &names)]).nodes =
+                names.iter().map(|name| (*name).to_owned()).collect();
         }
         self.check_attachment(group, &to);
     }

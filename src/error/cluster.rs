@@ -32,6 +32,6 @@ impl Error {
     pub fn from_dump(name: &str, error: DumpError) -> Self {
         Self::new(codes::DUMP_INVALID, error.message)
             .at(Location::at(name, error.line, error.column))
-            .hint("write one with `kubectl get all,pdb,pvc,nodes,events -A -o json`")
+            .hint("a dump is what `kubectl get KINDS -A -o json` prints: the pages of verify, baseline and drain-plan name the kinds")
     }
 }

@@ -37,7 +37,7 @@ impl ClusterAccess {
                 .map_err(|error| Error::from_dump(&text.name, error))?;
             all.append(dump);
         }
-        Ok(Arc::new(all))
+        Ok(Arc::new(all.without_repeats()))
     }
 
     /// The address of the API server, as far as it is known without asking anybody; none for a dump.

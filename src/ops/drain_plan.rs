@@ -9,6 +9,7 @@ use super::cluster::ClusterAccess;
 use crate::capacity::node::NodeKind;
 use crate::capacity::quota::Quota;
 use crate::cluster::{ClusterError, ClusterReader, KindName};
+use crate::drain::dump::MATTERS;
 use crate::drain::{self, Course, Databases, KINDS, Options, Plan, PlanError, Rules, State};
 use crate::error::{Error, codes};
 use crate::hint;
@@ -84,6 +85,7 @@ fn progress(
         plan: &plan,
         rules,
         new_nodes: request.new_nodes,
+        wait_timeout: &request.wait_timeout,
     };
     progress_report(&course.progress(), request.form)
 }
@@ -118,9 +120,15 @@ fn old_nodes(
 /// The state of a cluster, and what of it the account may not read. Without nodes and pods there is none.
 pub(super) fn read_state(reader: &dyn ClusterReader) -> Result<(State, Vec<String>), Error> {
     let (mut objects, mut unread): (Vec<Json>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut unseen = Vec::new();
     for (group, kind) in KINDS {
         match reader.list(&KindName::new(group, kind), None) {
-            Ok(listing) => objects.extend(listing.items),
+            Ok(listing) => {
+                if !listing.is_known && MATTERS.contains(&kind) {
+                    unseen.push(kind);
+                }
+                objects.extend(listing.items);
+            }
             Err(error @ ClusterError::Denied { .. }) if kind != "Node" && kind != "Pod" => {
                 unread.push(format!("{error}: the plan does without"));
             }
@@ -129,9 +137,9 @@ pub(super) fn read_state(reader: &dyn ClusterReader) -> Result<(State, Vec<Strin
     }
     let state = State::read(&objects).map_err(|error| {
         Error::new(codes::DUMP_INVALID, format!("{}: {error}", reader.described()))
-            .hint("write one with `kubectl get nodes,pods,pdb,pvc,pv,volumeattachments,deploy,sts,csr -A -o json`")
+            .hint(format!("write one with `{}`", drain::dump_command()))
     })?;
-    Ok((state, unread))
+    Ok((State { unseen, ..state }, unread))
 }
 
 impl DrainPlanRequest {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value as Json, json};
 
 use super::verify::{VerifyForm, cell};
-use super::{Report, Style, Text};
+use super::{Report, Style, Text, counted};
 use crate::baseline::{
     AddressChange, Baseline, ClaimChange, Comparison, Kept, Node, Trouble, What, Worse,
 };
@@ -231,11 +231,6 @@ fn addresses(change: &AddressChange) -> String {
         Some(addresses) => addresses.join(", "),
     };
     format!("{} → {}", list(&change.before), list(&change.after))
-}
-
-fn counted(count: usize, what: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{s}")
 }
 
 fn worse_json(worse: &Worse) -> Json {

@@ -5,7 +5,7 @@ mod page;
 
 use serde_json::{Value as Json, json};
 
-use super::{Style, Text};
+use super::{Style, Text, counted};
 use crate::capacity::amounts::Amounts;
 use crate::capacity::demand::{Demand, PodSet};
 use crate::capacity::node::NodeKind;
@@ -79,7 +79,9 @@ impl Capacity {
             overlays => overlays.join(", "),
         };
         text.styled_line(Style::Heading, whose);
-        text.line(format!("  {pods} pods ask for {}", shown(asked)));
+        let verb = if pods == 1 { "asks" } else { "ask" };
+        let pods = counted(usize::try_from(pods).unwrap_or(usize::MAX), "pod");
+        text.line(format!("  {pods} {verb} for {}", shown(asked)));
         if self.demand.daemon_pods > 0 {
             let count = self.demand.daemon_pods;
             text.line(format!("  {count} more on every node for {}", shown(self.demand.daemons)));
@@ -235,8 +237,8 @@ fn push_holding(text: &mut Text, holding: &Holding) {
     let closed = if holding.is_open { "" } else { ", takes no pods" };
     text.styled_line(Style::Heading, &holding.name);
     text.line(format!(
-        "  {} pods; allocatable {}, asked for {}, free {}{closed}",
-        holding.pods.len(),
+        "  {}; allocatable {}, asked for {}, free {}{closed}",
+        counted(holding.pods.len(), "pod"),
         shown(holding.allocatable),
         shown(holding.used),
         shown(free)

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
-use super::{Report, Style, Text};
+use super::{Report, Style, Text, counted};
 use crate::checks::budgets::BudgetLine;
 use crate::checks::{Delta, Excepted, Finding, Severity};
 use crate::error::{Error, codes};
@@ -171,10 +171,6 @@ fn with_article(severity: Severity) -> &'static str {
         Severity::Warning => "a warning",
         Severity::Note => "a note",
     }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 fn overlay_to_json(overlay: &CheckedOverlay) -> Json {

@@ -34,6 +34,7 @@ pub mod verify;
 pub mod wait;
 
 pub use envelope::{SCHEMA_VERSION, to_json};
+use text::counted;
 pub use text::{Style, Text, escape_control};
 
 use crate::error::{Error, Exit};

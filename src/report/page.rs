@@ -137,11 +137,6 @@ pub(super) fn cores(millicores: u64) -> String {
     format!("{:.2}", millicores as f64 / 1000.0)
 }
 
-/// `1 node`, `2 nodes`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 /// An address that a page may lead to: a web page and nothing that runs in this one.
 pub(super) fn web_address(text: &str) -> Option<&str> {
     let is_web = text.starts_with("https://") || text.starts_with("http://");

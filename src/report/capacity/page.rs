@@ -8,9 +8,10 @@ use crate::capacity::demand::PodSet;
 use crate::capacity::pack::Filled;
 use crate::drain::Holding;
 use crate::error::Error;
+use crate::report::counted;
 use crate::report::drain::nodes::Palette;
 use crate::report::page::node::{Node, Pods, colours};
-use crate::report::page::{Head, Part, cores, counted, gibibytes, page};
+use crate::report::page::{Head, Part, cores, gibibytes, page};
 
 const TEMPLATE: &str = include_str!("../../../templates/pages/capacity.html");
 

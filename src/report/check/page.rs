@@ -7,8 +7,9 @@ use super::{CheckReport, CheckedOverlay};
 use crate::checks::budgets::BudgetLine;
 use crate::checks::{self, Finding, Severity};
 use crate::error::Error;
+use crate::report::counted;
 use crate::report::page::budget::{Budget, Numbers};
-use crate::report::page::{Head, counted, page};
+use crate::report::page::{Head, page};
 
 const TEMPLATE: &str = include_str!("../../../templates/pages/check.html");
 

@@ -9,9 +9,10 @@ use super::{downtime_in_words, obstacle_json, rules_in_words};
 use crate::capacity::amounts::Amounts;
 use crate::drain::{Downtime, Guard, Plan, PlannedNode, Rules, Step, StepKind};
 use crate::error::Error;
+use crate::report::counted;
 use crate::report::page::budget::{Budget, Numbers};
 use crate::report::page::node::Node;
-use crate::report::page::{Head, counted, gibibytes, page};
+use crate::report::page::{Head, gibibytes, page};
 
 const TEMPLATE: &str = include_str!("../../../templates/pages/drain-plan.html");
 

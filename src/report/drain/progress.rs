@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use crate::drain::{OldNode, Phase, Progress};
 use crate::error::{Error, codes};
 use crate::report::drain::Form;
-use crate::report::{Report, Style, Text};
+use crate::report::{Report, Style, Text, counted};
 
 /// The report. Where something is not as it should be its error says so.
 ///
@@ -31,8 +31,9 @@ fn to_json(progress: &Progress) -> Json {
     let wrong = progress.wrong.iter();
     let wrong =
         wrong.map(|wrong| json!({ "id": wrong.id, "message": wrong.message, "fix": wrong.fix }));
-    let new =
-        progress.new.iter().map(|(name, is_ready)| json!({ "name": name, "ready": is_ready }));
+    let new = progress.new.iter().map(
+        |node| json!({ "name": node.name, "ready": node.is_ready, "cordoned": node.is_cordoned }),
+    );
     json!({
         "phase": progress.phase.word(),
         "next": next.map(|(what, command)| json!({ "what": what, "command": command })),
@@ -58,13 +59,16 @@ fn to_text(progress: &Progress) -> Text {
         let state = match (node.is_gone, node.left.len()) {
             (true, _) => "gone".to_owned(),
             (false, 0) => "empty".to_owned(),
-            (false, count) => format!("{count} pods to move"),
+            (false, count) => format!("{} to move", counted(count, "pod")),
         };
         let cordoned = match (node.is_gone, node.is_cordoned) {
             (false, true) => ", cordoned",
             _ => "",
         };
         text.line(format!("{}: {state}{cordoned}", node.name));
+    }
+    for node in progress.new.iter().filter(|node| node.is_cordoned) {
+        text.line(format!("{}: cordoned, takes no pods", node.name));
     }
     for wrong in &progress.wrong {
         text.push(Style::Removed, wrong.id).line(format!(": {}", wrong.message));

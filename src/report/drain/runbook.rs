@@ -6,7 +6,7 @@
 use minijinja::{Environment, UndefinedBehavior};
 use serde_json::{Value as Json, json};
 
-use crate::drain::{Downtime, Plan, Rules};
+use crate::drain::{Downtime, Plan, Rules, dump_commands};
 use crate::error::{Error, codes};
 use crate::report::markdown;
 
@@ -27,7 +27,11 @@ pub(super) fn runbook(plan: &Plan, rules: &Rules) -> Result<String, Error> {
         Error::new(codes::INTERNAL, format!("the template of the runbook: {error}"))
     };
     let template = environment.template_from_str(TEMPLATE).map_err(broken)?;
-    let view = json!({ "plan": super::to_json(plan, rules), "downtimes": downtimes(plan) });
+    let view = json!({
+        "plan": super::to_json(plan, rules),
+        "downtimes": downtimes(plan),
+        "dump": dump_commands("before.json"),
+    });
     template.render(minijinja::value::Serde(&view)).map_err(broken)
 }
 

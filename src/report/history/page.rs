@@ -121,9 +121,9 @@ pub(super) fn to_page(histories: &[OverlayHistory]) -> Result<Vec<u8>, Error> {
             "Who runs what since when".to_owned(),
             format!(
                 "{} in {}, {} of what they render.",
-                page::counted(images.len(), "image"),
-                page::counted(many.len(), "overlay"),
-                page::counted(changes, "change"),
+                crate::report::counted(images.len(), "image"),
+                crate::report::counted(many.len(), "overlay"),
+                crate::report::counted(changes, "change"),
             ),
         ),
     };

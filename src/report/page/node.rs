@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 
-use super::{COLOURS, Part, cores, counted, gibibytes};
+use super::{COLOURS, Part, cores, gibibytes};
 use crate::capacity::amounts::Amounts;
+use crate::report::counted;
 
 /// The most pods of a node that are drawn one by one; beyond it those of a workload are drawn together.
 const MOST_PODS_DRAWN: u64 = 40;

@@ -1,29 +1,29 @@
-//! The dump of the migration, changed: what stands in the way, two waves, how far it has come, hostile names.
+//! The dump of the migration, changed: what stands in the way, two waves, hostile names.
 
 use serde_json::{Value, json};
 
 use super::kubectl::{Command, parse};
-use crate::stories::moving_to_larger_nodes::{SELECTOR, dump};
+use crate::stories::moving_to_larger_nodes::dump;
 use crate::support::repo::{Ran, TestRepo};
 
-const SETTINGS: &str = "drain:
+pub(super) const SETTINGS: &str = "drain:
   selector: node.kubernetes.io/instance-type=a2-ram4-disk50-perf1
   order:
   - {before: kernel-seal/openbao-transit, after: kernel-secrets/openbao, reason: '<img src=x> | it *unseals*'}
 ";
 
-fn items(dump: &mut Value) -> &mut Vec<Value> {
+pub(super) fn items(dump: &mut Value) -> &mut Vec<Value> {
     dump["items"].as_array_mut().unwrap()
 }
 
-fn find<'a>(dump: &'a mut Value, kind: &str, start: &str) -> &'a mut Value {
+pub(super) fn find<'a>(dump: &'a mut Value, kind: &str, start: &str) -> &'a mut Value {
     let is_it = |item: &&mut Value| {
         item["kind"] == kind && item["metadata"]["name"].as_str().unwrap().starts_with(start)
     };
     items(dump).iter_mut().find(is_it).unwrap_or_else(|| panic!("no {kind} {start}"))
 }
 
-fn each(dump: &mut Value, kind: &str, change: impl Fn(&mut Value)) {
+pub(super) fn each(dump: &mut Value, kind: &str, change: impl Fn(&mut Value)) {
     items(dump).iter_mut().filter(|item| item["kind"] == kind).for_each(change);
 }
 
@@ -51,7 +51,7 @@ fn obstacle(change: impl Fn(&mut Value)) -> (String, String) {
     found.into_iter().next().unwrap()
 }
 
-fn volume_of(dump: &mut Value, claim: &str) -> String {
+pub(super) fn volume_of(dump: &mut Value, claim: &str) -> String {
     let claim = find(dump, "PersistentVolumeClaim", claim);
     claim["spec"]["volumeName"].as_str().unwrap().to_owned()
 }
@@ -293,196 +293,97 @@ fn without_nodes_to_go_to_that_is_told() {
     );
 }
 
-const LARGE: [&str; 3] = ["gentian-large-2b9kd", "gentian-large-6t4wq", "gentian-large-m8x5c"];
-
-fn is_old(name: &str) -> bool {
-    name.starts_with("gentian-workers")
-}
-
-/// The dump with the old nodes cordoned, and the pods that `moves` names on new nodes with their volumes.
-fn under_way(moves: impl Fn(&Value) -> bool) -> Value {
-    let mut now = dump();
-    each(&mut now, "Node", |node| {
-        if is_old(node["metadata"]["name"].as_str().unwrap()) {
-            node["spec"]["unschedulable"] = json!(true);
-        }
-    });
-    let mut claims: Vec<String> = Vec::new();
-    for pod in items(&mut now).iter_mut().filter(|item| item["kind"] == "Pod") {
-        let is_daemon = pod["metadata"]["ownerReferences"][0]["kind"] == "DaemonSet";
-        if !is_daemon && moves(pod) {
-            pod["spec"]["nodeName"] = json!(LARGE[0]);
-            let volumes = pod["spec"]["volumes"].as_array().cloned().unwrap_or_default();
-            let names =
-                volumes.iter().filter_map(|v| v["persistentVolumeClaim"]["claimName"].as_str());
-            claims.extend(names.map(str::to_owned));
-        }
+/// Pods of a Rollout of Argo are pods of a workload: raised for a budget and waited for as such.
+#[test]
+fn a_rollout_is_a_workload() {
+    let mut changed = dump();
+    let workload = find(&mut changed, "Deployment", "wiki");
+    (workload["kind"], workload["apiVersion"]) = (json!("Rollout"), json!("argoproj.io/v1alpha1"));
+    let labels = &mut find(&mut changed, "Pod", "wiki-")["metadata"]["labels"];
+    labels["rollouts-pod-template-hash"] = labels["pod-template-hash"].take();
+    labels.as_object_mut().unwrap().remove("pod-template-hash");
+    let ran = run(&changed, &[]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    for wanted in [
+        "overlay set field OVERLAY Rollout/wiki spec.replicas=2 --pr",
+        "--for=jsonpath='{.status.readyReplicas}'=2 rollout.argoproj.io/wiki --timeout",
+        "overlay set field OVERLAY Rollout/wiki spec.replicas=1 --pr",
+    ] {
+        assert!(ran.stdout.contains(wanted), "{wanted}: {ran:?}");
     }
-    let volumes: Vec<String> = claims.iter().map(|claim| volume_of(&mut now, claim)).collect();
-    each(&mut now, "VolumeAttachment", |attachment| {
-        let volume = attachment["spec"]["source"]["persistentVolumeName"].as_str().unwrap();
-        if volumes.iter().any(|known| known == volume) {
-            attachment["spec"]["nodeName"] = json!(LARGE[0]);
-        }
-    });
-    now
 }
 
-fn progress(now: &Value, args: &[&str]) -> Ran {
-    let repo = TestRepo::with_files(&[
-        (".overlay.yaml", SETTINGS),
-        ("before.json", &dump().to_string()),
-        ("now.json", &now.to_string()),
-    ]);
-    let fixed =
-        ["drain-plan", "--progress", "--from", "now.json", "--before", "before.json", "-o", "json"];
-    repo.overlay(&[&fixed, args].concat())
-}
-
-fn findings(ran: &Ran) -> Vec<String> {
-    let all = ran.json()["result"]["findings"].as_array().unwrap().clone();
-    let mut ids: Vec<String> =
-        all.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
-    ids.dedup();
-    ids
-}
-
-fn on(node: &'static str) -> impl Fn(&Value) -> bool {
-    move |pod| pod["spec"]["nodeName"] == node
-}
-
+/// By their ReplicaSet, where it was read: its name need not tell.
 #[test]
-fn on_course_the_next_node_is_told() {
-    let begin = progress(&dump(), &[]);
-    assert_eq!(begin.status, 0, "{begin:?}");
-    assert_eq!(begin.json()["result"]["phase"], "not-begun");
-    let next = begin.json()["result"]["next"]["command"].as_str().unwrap().to_owned();
-    assert!(next.starts_with("kubectl cordon gentian-workers-"), "{next}");
-
-    let cordoned = progress(&under_way(|_| false), &[]);
-    assert_eq!(cordoned.status, 0, "{cordoned:?}");
-    assert_eq!(cordoned.json()["result"]["next"]["what"], "drain gentian-workers-z7j4s");
-
-    let one = progress(&under_way(on("gentian-workers-z7j4s")), &[]);
-    assert_eq!(one.status, 0, "{one:?}");
-    let result = one.json()["result"].clone();
-    assert_eq!(result["phase"], "draining");
-    assert_eq!(
-        result["old"][0],
-        json!({"name": "gentian-workers-z7j4s", "gone": false, "cordoned": true, "left": []})
-    );
-    let next = result["next"]["what"].as_str().unwrap();
-    assert!(next.starts_with("drain gentian-workers-") && !next.contains("z7j4s"), "{next}");
-
-    let databases = ["kernel-postgres-1", "postgres-1", "litellm-db-1"];
-    let is_database =
-        move |pod: &Value| databases.contains(&pod["metadata"]["name"].as_str().unwrap());
-    let late = progress(&under_way(move |pod| !is_database(pod)), &[]);
-    assert_eq!(late.status, 0, "{late:?}");
-    assert_eq!(late.json()["result"]["phase"], "databases");
-    let command = late.json()["result"]["next"]["command"].as_str().unwrap().to_owned();
-    assert!(command.starts_with("kubectl delete pod -n "), "{command}");
-
-    let done = progress(&under_way(|_| true), &[]);
-    assert_eq!(done.status, 0, "{done:?}");
-    assert_eq!(done.json()["result"]["phase"], "done");
-    assert_eq!(done.json()["result"]["next"], Value::Null);
+fn the_controller_of_a_replica_set_is_the_workload() {
+    let mut changed = dump();
+    let set = find(&mut changed, "Pod", "wiki-")["metadata"]["ownerReferences"][0]["name"].clone();
+    let labels = &mut find(&mut changed, "Pod", "wiki-")["metadata"]["labels"];
+    labels.as_object_mut().unwrap().remove("pod-template-hash");
+    items(&mut changed).push(json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "metadata": {"namespace": "tenant-bureau", "name": set, "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "Deployment", "name": "wiki", "uid": "1", "controller": true}]},
+        "spec": {"replicas": 1},
+    }));
+    let ran = run(&changed, &[]);
+    assert!(ran.stdout.contains("overlay set replicas OVERLAY Deployment/wiki=2 --pr"), "{ran:?}");
 }
 
+/// An autoscaler whose most is too little is raised as a whole, and both numbers come back.
 #[test]
-fn what_is_not_as_it_should_be_is_told_with_exit_7() {
-    type Change = fn(&mut Value);
-    let wrong: [(&str, Change); 8] = [
-        ("pod-not-running", |now| {
-            let pod = find(now, "Pod", "keycloak-");
-            pod["status"]["phase"] = json!("Pending");
-            pod["status"]["conditions"][1]["status"] = json!("False");
-        }),
-        ("not-cordoned", |now| find(now, "Node", "gentian-workers-4k7pz")["spec"] = json!({})),
-        ("node-not-ready", |now| {
-            find(now, "Node", LARGE[1])["status"]["conditions"][1]["status"] = json!("Unknown");
-        }),
-        ("request-pending", |now| {
-            find(now, "CertificateSigningRequest", "csr-")["status"] = json!({});
-        }),
-        ("attached-elsewhere", |now| {
-            let volume = volume_of(now, "data-garage-0");
-            let all = items(now).iter_mut().filter(|item| item["kind"] == "VolumeAttachment");
-            let mut own = all
-                .filter(|item| item["spec"]["source"]["persistentVolumeName"] == volume.as_str());
-            own.next().unwrap()["spec"]["nodeName"] = json!(LARGE[2]);
-        }),
-        ("attach-error", |now| {
-            find(now, "VolumeAttachment", "csi-")["status"] =
-                json!({"attached": false, "attachError": {"message": "Multi-Attach error"}});
-        }),
-        ("database-not-ready", |now| {
-            find(now, "Cluster", "litellm-db")["status"]["readyInstances"] = json!(0);
-        }),
-        ("pair-down", |now| {
-            for pod in items(now).iter_mut().filter(|item| item["kind"] == "Pod") {
-                if pod["metadata"]["name"]
-                    .as_str()
-                    .unwrap()
-                    .starts_with("envoy-kernel-edge-perimeter-")
-                {
-                    pod["status"]["conditions"][1]["status"] = json!("False");
-                }
-            }
-        }),
-    ];
-    for (id, change) in wrong {
-        let mut now = under_way(on("gentian-workers-z7j4s"));
-        change(&mut now);
-        let ran = progress(&now, &[]);
-        assert_eq!((ran.status, ran.code().as_str()), (7, "drain-off-course"), "{id}: {ran:?}");
-        assert!(findings(&ran).contains(&id.to_owned()), "{id}: {ran:?}");
+fn an_autoscaler_is_raised_and_lowered_within_its_bounds() {
+    let mut changed = dump();
+    items(&mut changed).push(json!({
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+        "metadata": {"namespace": "tenant-bureau", "name": "wiki"},
+        "spec": {"minReplicas": 1, "maxReplicas": 1, "scaleTargetRef": {"kind": "Deployment", "name": "wiki"}},
+    }));
+    let ran = run(&changed, &[]);
+    for number in [2, 1] {
+        let wanted = format!(
+            "overlay set field OVERLAY HorizontalPodAutoscaler/wiki spec.minReplicas={number} spec.maxReplicas={number} --pr"
+        );
+        assert!(ran.stdout.contains(&wanted), "{wanted}: {ran:?}");
     }
-    let missing = progress(&under_way(|_| false), &["--new", "4"]);
-    assert_eq!((missing.status, findings(&missing)), (7, vec!["nodes-missing".to_owned()]));
 }
 
-/// The primary has moved, and transit has not.
+/// Two dumps of one cluster are one cluster.
 #[test]
-fn a_rule_that_was_passed_by_is_told() {
-    let now = under_way(|pod| pod["metadata"]["name"] == "openbao-0");
-    assert_eq!(findings(&progress(&now, &[])), ["out-of-order"]);
-    let now = under_way(|pod| pod["metadata"]["name"] == "openbao-transit-0");
-    assert_eq!(progress(&now, &[]).status, 0);
+fn objects_that_are_read_twice_count_once() {
+    let once = run(&dump(), &[]).json()["result"].clone();
+    assert_eq!(run(&dump(), &["--from", "now.json"]).json()["result"], once);
 }
 
-/// What failed before the window is not the window's.
+/// What a dump may lack because nobody asked for it is told, with the command that asks.
 #[test]
-fn trouble_from_before_is_told_apart() {
-    let break_it = |dump: &mut Value| {
-        let pod = find(dump, "Pod", "litellm-");
-        pod["status"]["containerStatuses"][0]["state"] =
-            json!({"waiting": {"reason": "CrashLoopBackOff"}});
-        pod["status"]["conditions"][1]["status"] = json!("False");
-    };
-    let (mut before, mut now) = (dump(), under_way(|_| false));
-    break_it(&mut now);
-    let fresh = progress(&now, &[]);
-    assert_eq!(findings(&fresh), ["pod-not-running"]);
-    assert!(fresh.stdout.contains("CrashLoopBackOff"));
-    break_it(&mut before);
-    let repo = TestRepo::with_files(&[
-        ("before.json", &before.to_string()),
-        ("now.json", &now.to_string()),
-    ]);
-    let args = [
-        "drain-plan",
-        "--progress",
-        "--selector",
-        SELECTOR,
-        "--from",
-        "now.json",
-        "--before",
-        "before.json",
-        "-o",
-        "json",
-    ];
-    let old = repo.overlay(&args);
-    assert_eq!(old.status, 0, "{old:?}");
-    assert!(old.json()["result"]["asBefore"][0].as_str().unwrap().contains("CrashLoopBackOff"));
+fn kinds_that_a_dump_lacks_are_told() {
+    let mut changed = dump();
+    let lacking = ["HorizontalPodAutoscaler", "PodDisruptionBudget"];
+    items(&mut changed).retain(|item| !lacking.contains(&item["kind"].as_str().unwrap()));
+    let notes = run(&changed, &[]).json()["result"]["notes"].to_string();
+    assert!(notes.contains("no HorizontalPodAutoscaler"), "{notes}");
+    assert!(notes.contains("no PodDisruptionBudget"), "{notes}");
+    assert!(notes.contains("kubectl get nodes,pods,pdb,"), "{notes}");
+    let all = run(&dump(), &[]).json()["result"]["notes"].to_string();
+    assert!(!all.contains("what was read has no"), "{all}");
+}
+
+/// The commands that write a dump stand in the book, in the runbook and in hints, and are the same there.
+#[test]
+fn the_commands_that_write_a_dump_are_one_list() {
+    let page = std::fs::read_to_string("docs/drain-plan.md").unwrap();
+    let block = page.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let commands: Vec<&str> = block.lines().filter(|line| line.starts_with("kubectl")).collect();
+    assert_eq!(commands.len(), 3);
+    let text = dump().to_string();
+    let repo = TestRepo::with_files(&[(".overlay.yaml", SETTINGS), ("now.json", &text)]);
+    let runbook = repo.overlay(&["drain-plan", "--from", "now.json", "-o", "markdown"]).stdout;
+    for command in &commands {
+        assert!(runbook.contains(command), "{command}: {runbook}");
+    }
+    let repo = TestRepo::with_files(&[("empty.json", "")]);
+    let ran = repo.overlay(&["drain-plan", "--from", "empty.json", "--nodes", "a"]);
+    let first = commands[0].split(" >").next().unwrap();
+    assert!(ran.stderr.contains(first), "{ran:?}");
 }

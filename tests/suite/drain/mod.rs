@@ -1,6 +1,7 @@
 //! `overlay drain-plan`: judged by a reader of its commands and a cluster in small that know nothing of the planner.
 
 mod changed;
+mod course;
 pub(crate) mod kubectl;
 #[cfg(feature = "cluster")]
 mod live;
