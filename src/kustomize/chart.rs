@@ -13,8 +13,10 @@ use super::origin::{FileId, Origin};
 use super::source_tree::SourceFile;
 
 /// What kustomize does with charts and this program never does, whatever is asked for: a configuration
-/// of helm's in the repository, and credentials in the address of a chart repository.
-pub const NEVER_FOLLOWED: [&str; 2] = ["helmGlobals.configHome", "helmCharts.repo"];
+/// of helm's in the repository, credentials in the address of a chart repository, and references of a
+/// schema that helm would load from files or the network.
+pub const NEVER_FOLLOWED: [&str; 3] =
+    ["helmGlobals.configHome", "helmCharts.repo", "references of a chart's schema"];
 
 /// The files of a chart: paths seen from its directory, in order, and their bytes.
 #[derive(Clone, Default, PartialEq, Eq)]

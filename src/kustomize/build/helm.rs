@@ -8,6 +8,7 @@
 //! `types/helmchartargs.go`.
 
 mod aliases;
+mod schemas;
 mod values;
 
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use super::context::{Context, outside};
 use super::generators;
 use crate::kustomize::chart::{
-    ChartFiles, ChartSource, ChartStore, ChartTemplate, ChartWanted, ChartWork,
+    ChartFiles, ChartSource, ChartStore, ChartTemplate, ChartWanted, ChartWork, NEVER_FOLLOWED,
 };
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::Text;
@@ -120,7 +121,7 @@ fn inflate(
     }
 }
 
-/// The error for one of [`NEVER_FOLLOWED`](crate::kustomize::NEVER_FOLLOWED).
+/// The error for one of [`NEVER_FOLLOWED`].
 fn never(field: &str, reason: &str) -> BuildError {
     let message = format!("{field} {reason}");
     BuildError::new(BuildErrorKind::Unsupported { field: field.to_owned() }, message)
@@ -144,6 +145,14 @@ impl Inflation<'_> {
             Ok(found) => found,
             Err(work) => return Ok(Err(work)),
         };
+        if let Some((file, what)) = schemas::find_outside(&files) {
+            let field = NEVER_FOLLOWED[2];
+            let reason = format!(
+                "that lead out of it are never followed: {file} of the chart {} {what}",
+                self.chart.name
+            );
+            return Err(never(field, &reason));
+        }
         let pulled = (!is_local).then_some(&files);
         let values = values::of(self.chart, &self.path(), pulled, self.context)?;
         let template = ChartTemplate {
@@ -184,7 +193,7 @@ impl Inflation<'_> {
         let home = &self.globals.config_home;
         if !home.is_empty() {
             let reason = "is never followed: plugins of helm that lie there would run";
-            return Err(never("helmGlobals.configHome", reason).at(home.origin));
+            return Err(never(NEVER_FOLLOWED[0], reason).at(home.origin));
         }
         let merge = &self.chart.values_merge;
         if !matches!(&**merge, "" | "merge" | "override" | "replace") {
@@ -229,7 +238,7 @@ impl Inflation<'_> {
         };
         if authority.split('/').next().is_some_and(|host| host.contains('@')) {
             let reason = "with credentials in it is never used: they would stand in helm's argument list, which every user of the machine can read";
-            return Err(never("helmCharts.repo", reason).at(repo.origin));
+            return Err(never(NEVER_FOLLOWED[1], reason).at(repo.origin));
         }
         Ok(ChartSource {
             name: name.to_string(),

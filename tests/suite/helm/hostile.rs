@@ -140,3 +140,18 @@ fn a_chart_of_too_many_bytes_is_refused() {
     assert_eq!((status, code.as_str(), called), (3, "build-broken", false), "{message}");
     assert!(message.contains("larger than 64 MiB"), "{message}");
 }
+
+#[test]
+fn a_schema_that_helm_would_load_from_elsewhere_is_refused() {
+    let repo = repo("helmCharts: [{name: web}]\n");
+    repo.write(
+        "overlays/prod/charts/web/values.schema.json",
+        r##"{"$ref": "#/definitions/a", "definitions": {"a": {"$ref": "file:///etc/passwd"}}}"##,
+    );
+    let (status, code, message, called) = build(&repo);
+    assert_eq!((status, code.as_str(), called), (4, "not-buildable", false), "{message}");
+    assert!(
+        message.contains("values.schema.json of the chart web refers to file:///etc/passwd"),
+        "{message}"
+    );
+}

@@ -197,6 +197,9 @@ fn what_a_chart_may_print_is_read_as_kustomize_reads_it() {
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: [}\n",
     ] {
         let repo = repo("helmCharts: [{name: web}]\n");
+        // A schema of the usual kind stands beside.
+        let schema = r##"{"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/v", "definitions": {"v": {"required": ["image"]}}}"##;
+        repo.write("overlays/prod/charts/web/values.schema.json", schema);
         repo.write("overlays/prod/charts/web/templates/more.yaml", template);
         compare(&repo, &helm, "overlays/prod", template);
     }
