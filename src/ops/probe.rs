@@ -4,8 +4,8 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
 
@@ -108,23 +108,31 @@ impl Signals {
     }
 }
 
-/// What ends a probe from outside.
+/// What ends a probe from outside, and marks a moment of it.
 #[derive(Debug)]
-pub(super) struct Leash(AtomicU64);
+pub(super) struct Leash {
+    tries: AtomicU64,
+    is_marked: AtomicBool,
+}
 
 impl Leash {
     /// One that lets a probe go on.
     pub(super) fn new() -> Self {
-        Self(AtomicU64::new(u64::MAX))
+        Self { tries: AtomicU64::new(u64::MAX), is_marked: AtomicBool::new(false) }
     }
 
     /// Ends the probe as soon as it has made this many tries of each address.
     pub(super) fn end_after(&self, tries: u64) {
-        self.0.store(tries, Ordering::Relaxed);
+        self.tries.store(tries, Ordering::Relaxed);
+    }
+
+    /// The failures of tries that begin from now on are counted apart too.
+    pub(super) fn mark(&self) {
+        self.is_marked.store(true, Ordering::Relaxed);
     }
 
     fn is_over(&self, number: u64) -> bool {
-        number >= self.0.load(Ordering::Relaxed)
+        number >= self.tries.load(Ordering::Relaxed)
     }
 }
 
@@ -204,8 +212,15 @@ impl Prepared {
             client: &self.client,
             watch: Stopwatch::start(),
             waiting: AtomicUsize::new(0),
+            tallies: Mutex::new(vec![Tally::new(request.interval); self.addresses.len()]),
+            leash: match until {
+                Until::Told(leash) => Some(leash),
+                Until::Time(..) | Until::Command(..) => None,
+            },
         };
-        let (tallies, ended) = course.run(&mut until)?;
+        let ended = course.run(&mut until)?;
+        let lasted = course.watch.elapsed();
+        let tallies = course.tallies.into_inner().unwrap_or_else(PoisonError::into_inner);
         let command = request.command.iter().map(|word| word.to_string_lossy().into_owned());
         let targets = self.addresses.iter().zip(tallies);
         Ok(ProbeReport {
@@ -213,7 +228,7 @@ impl Prepared {
                 .map(|(address, tally)| Target { address: address.to_string(), tally })
                 .collect(),
             started_at,
-            lasted: course.watch.elapsed(),
+            lasted,
             interval: request.interval,
             expect: request.expect.to_string(),
             most_failures: request.most_failures,
@@ -258,35 +273,32 @@ struct Course<'c> {
     watch: Stopwatch,
     /// How many tries wait for their answers.
     waiting: AtomicUsize,
+    /// What the tries of each address have come to.
+    tallies: Mutex<Vec<Tally>>,
+    /// Who may mark a moment.
+    leash: Option<&'c Leash>,
 }
 
 impl Course<'_> {
     /// Makes all tries, and waits for the last of them.
-    fn run(&self, until: &mut Until<'_>) -> Result<(Vec<Tally>, Ended), Error> {
-        let (done, results) = channel();
-        let mut left_out = vec![0; self.addresses.len()];
-        let ended = std::thread::scope(|scope| {
-            let ended = self.begin_tries(scope, &done, &mut left_out, until);
+    fn run(&self, until: &mut Until<'_>) -> Result<Ended, Error> {
+        std::thread::scope(|scope| {
+            let ended = self.begin_tries(scope, until);
             if let Until::Time(_, signals) | Until::Command(_, signals) = until {
                 // Whoever does not want to wait for the last answers either can end the program.
                 signals.interrupts.stop_watching();
             }
             ended
-        })?;
-        drop(done);
-        let mut tries: Vec<Vec<Try>> = vec![Vec::new(); self.addresses.len()];
-        for (of, one) in results {
-            tries[of].push(one);
-        }
-        let tallies = tries.into_iter().zip(left_out).map(|(tries, out)| Tally::of(tries, out));
-        Ok((tallies.collect(), ended))
+        })
+    }
+
+    fn tallies(&self) -> MutexGuard<'_, Vec<Tally>> {
+        self.tallies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn begin_tries<'s>(
         &'s self,
         scope: &'s Scope<'s, '_>,
-        done: &Sender<(usize, Try)>,
-        left_out: &mut [u64],
         until: &mut Until<'_>,
     ) -> Result<Ended, Error> {
         let mut number = 0;
@@ -294,16 +306,19 @@ impl Course<'_> {
             if let Some(ended) = self.sleep_until_due(number, until)? {
                 return Ok(ended);
             }
-            for (of, out) in left_out.iter_mut().enumerate() {
+            for of in 0..self.addresses.len() {
                 if self.waiting.load(Ordering::Relaxed) >= MOST_WAITING {
-                    *out += 1;
+                    self.tallies()[of].left_out += 1;
                     continue;
                 }
                 self.waiting.fetch_add(1, Ordering::Relaxed);
-                let done = done.clone();
+                self.tallies()[of].begin(number);
                 let thread = Builder::new().name("probe".into());
                 let started = thread.spawn_scoped(scope, move || {
-                    let _ = done.send((of, self.make_try(of, number)));
+                    let is_marked =
+                        self.leash.is_some_and(|leash| leash.is_marked.load(Ordering::Relaxed));
+                    let one = self.make_try(of, number);
+                    self.tallies()[of].end(one, is_marked);
                     self.waiting.fetch_sub(1, Ordering::Relaxed);
                 });
                 started
@@ -312,7 +327,7 @@ impl Course<'_> {
             // After a sleep of the whole machine the tries that were missed are not made up for.
             let next = number + 1;
             number = next.max(self.number_at(self.watch.elapsed()));
-            left_out.iter_mut().for_each(|out| *out += number - next);
+            self.tallies().iter_mut().for_each(|tally| tally.left_out += number - next);
         }
     }
 

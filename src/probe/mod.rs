@@ -4,10 +4,14 @@
 
 mod expect;
 mod tally;
+mod timeline;
+mod times;
 mod words;
 
 pub use expect::Expect;
-pub use tally::{Bucket, Latency, Tally};
+pub use tally::Tally;
+pub use timeline::Bucket;
+pub use times::Latency;
 pub use words::split_words;
 
 use std::time::Duration;

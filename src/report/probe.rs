@@ -11,8 +11,6 @@ use crate::probe::{Bucket, Cause, Outcome, Tally, Try};
 
 /// The most failures that are listed one by one for people.
 const MOST_SHOWN: usize = 10;
-/// The most failures that are listed one by one in JSON.
-const MOST_LISTED: usize = 1000;
 
 /// One address and what came of its tries.
 #[derive(Clone, Debug)]
@@ -83,13 +81,12 @@ impl ProbeReport {
 
     /// How many tries failed, over all addresses.
     pub fn failures(&self) -> u64 {
-        self.failures_since(Duration::ZERO)
+        self.targets.iter().map(|target| target.tally.failures()).sum()
     }
 
-    /// How many of those that began at that time after the start or later.
-    pub fn failures_since(&self, at: Duration) -> u64 {
-        let failures = self.targets.iter().flat_map(|target| target.tally.failures());
-        failures.filter(|one| one.at >= at).count() as u64
+    /// How many of those were counted apart.
+    pub fn marked_failures(&self) -> u64 {
+        self.targets.iter().map(|target| target.tally.marked()).sum()
     }
 
     fn has_met(&self, cause: Cause) -> bool {
@@ -98,10 +95,8 @@ impl ProbeReport {
     }
 
     fn error(&self) -> Option<Error> {
-        let (failures, tries) = (
-            self.failures(),
-            self.targets.iter().map(|target| target.tally.tries.len()).sum::<usize>(),
-        );
+        let (failures, tries) =
+            (self.failures(), self.targets.iter().map(|target| target.tally.tries()).sum::<u64>());
         let counted = format!("{failures} of {tries} tries failed");
         let command = self.command.join(" ");
         let failed = match self.ended {
@@ -163,8 +158,7 @@ impl ProbeReport {
 
     fn target_json(&self, target: &Target) -> Json {
         let tally = &target.tally;
-        let failures: Vec<&Try> = tally.failures().collect();
-        let causes = tally.causes().into_iter().map(|(cause, count)| {
+        let causes = tally.causes().map(|(cause, count)| {
             json!({ "cause": cause.word(), "status": cause.status(), "count": count })
         });
         let latency = tally.latency().map(|latency| {
@@ -176,17 +170,17 @@ impl ProbeReport {
                 "max": milliseconds(latency.most),
             })
         });
-        let (length, buckets) = tally.timeline(self.interval);
+        let (length, buckets) = tally.timeline();
         json!({
             "url": target.address,
-            "tries": tally.tries.len(),
-            "successes": tally.tries.len() - failures.len(),
-            "failures": failures.len(),
+            "tries": tally.tries(),
+            "successes": tally.tries() - tally.failures(),
+            "failures": tally.failures(),
             "leftOut": tally.left_out,
             "longestOutageMs": milliseconds(tally.longest_outage()),
             "latencyMs": latency,
             "causes": causes.collect::<Vec<_>>(),
-            "failed": failures.iter().take(MOST_LISTED).map(|one| self.try_json(one)).collect::<Vec<_>>(),
+            "failed": tally.first_failures().iter().map(|one| self.try_json(one)).collect::<Vec<_>>(),
             "timeline": {
                 "pieceMs": milliseconds(length),
                 "pieces": buckets.iter().map(|bucket| json!({ "tries": bucket.tries, "failures": bucket.failures })).collect::<Vec<_>>(),
@@ -238,9 +232,9 @@ impl ProbeReport {
 
     fn target_text(&self, target: &Target, text: &mut Text) {
         let tally = &target.tally;
-        let failures = tally.failures().count();
+        let failures = tally.failures();
         text.styled_line(Style::Heading, &target.address);
-        let counted = format!("  {} tries in {}", tally.tries.len(), shown(self.lasted));
+        let counted = format!("  {} tries in {}", tally.tries(), shown(self.lasted));
         text.push(Style::Plain, counted).push(Style::Plain, ", ");
         let style = if failures == 0 { Style::Added } else { Style::Removed };
         text.push(style, format!("{failures} failed"));
@@ -256,7 +250,7 @@ impl ProbeReport {
                 shown(latency.most)
             ));
         }
-        let (length, buckets) = tally.timeline(self.interval);
+        let (length, buckets) = tally.timeline();
         let signs: String = buckets.into_iter().map(Bucket::sign).collect();
         text.line(format!(
             "  [{signs}] {} each; . well, ! some failed, x all failed",
@@ -265,7 +259,7 @@ impl ProbeReport {
         if failures == 0 {
             return;
         }
-        let causes = tally.causes().into_iter().map(|(cause, count)| match cause.status() {
+        let causes = tally.causes().map(|(cause, count)| match cause.status() {
             Some(status) => format!("{count} with status {status}"),
             None => format!("{count} {}", cause.word()),
         });
@@ -274,15 +268,15 @@ impl ProbeReport {
             "  {}; longest time without a success {outage}",
             causes.collect::<Vec<_>>().join(", ")
         ));
-        for one in tally.failures().take(MOST_SHOWN) {
+        for one in tally.first_failures().iter().take(MOST_SHOWN) {
             if let Outcome::Failure { message, .. } = &one.outcome {
                 let message =
                     message.strip_prefix(&format!("{}: ", target.address)).unwrap_or(message);
                 text.line(format!("  {} (+{}) {message}", self.time(one.at), shown(one.at)));
             }
         }
-        if failures > MOST_SHOWN {
-            text.line(format!("  and {} more", failures - MOST_SHOWN));
+        if failures > MOST_SHOWN as u64 {
+            text.line(format!("  and {} more", failures - MOST_SHOWN as u64));
         }
     }
 }

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
 
 use super::step::{Done, Failed};
-use crate::clock::Stopwatch;
 use crate::error::{Error, codes};
 use crate::ops::Context;
 use crate::ops::probe::{Leash, Prepared, ProbeRequest};
@@ -19,9 +17,6 @@ const LEAST_TRIES: u64 = 10;
 pub(super) struct Probing {
     leash: Arc<Leash>,
     thread: Option<JoinHandle<Result<ProbeReport, Error>>>,
-    watch: Stopwatch,
-    /// When the change was seen to have landed, after the start.
-    landed: Option<Duration>,
 }
 
 impl Probing {
@@ -33,17 +28,16 @@ impl Probing {
         let prepared = Prepared::new(context, wanted)?;
         let leash = Arc::new(Leash::new());
         let (held, context, wanted) = (Arc::clone(&leash), context.clone(), wanted.clone());
-        let watch = Stopwatch::start();
         let thread = Builder::new().name("probes".into());
         let thread = thread.spawn(move || prepared.on_leash(&context, &wanted, &held));
         let thread =
             thread.map_err(|error| Error::new(codes::INTERNAL, format!("no thread: {error}")))?;
-        Ok(Self { leash, thread: Some(thread), watch, landed: None })
+        Ok(Self { leash, thread: Some(thread) })
     }
 
     /// The change has landed: what fails from now on may be its fault.
-    pub(super) fn note_landing(&mut self) {
-        self.landed = Some(self.watch.elapsed());
+    pub(super) fn note_landing(&self) {
+        self.leash.mark();
     }
 
     /// Ends once there were enough tries.
@@ -57,10 +51,9 @@ impl Probing {
             return Err(Error::new(codes::INTERNAL, "internal error: the probe ended early").into());
         };
         let report = report?;
-        let tries: usize = report.targets.iter().map(|target| target.tally.tries.len()).sum();
+        let tries: u64 = report.targets.iter().map(|target| target.tally.tries()).sum();
         let summary = format!("{} of {tries} tries failed", report.failures());
-        let is_since =
-            self.landed.is_some_and(|landed| report.failures_since(landed) > report.most_failures);
+        let is_since = report.marked_failures() > report.most_failures;
         let report = report.into_report();
         match report.error {
             None => Ok(Done::new(Ending::Held, summary, report.result)),

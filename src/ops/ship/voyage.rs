@@ -156,7 +156,7 @@ impl<'a> Voyage<'a> {
             Step::Merge => {
                 self.begin_probe()?;
                 let done = self.land()?;
-                self.probing.iter_mut().for_each(Probing::note_landing);
+                self.probing.iter().for_each(Probing::note_landing);
                 Ok(done)
             }
             Step::Wait => {
