@@ -12,7 +12,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for budget in &context.budgets {
         let scaler = context.selected(budget).find_map(|workload| context.autoscaler(workload));
-        let allowance = budget.allowance(context.expected_pods(budget));
+        let allowance = budget.rule.allowance(context.expected_pods(budget));
         let Some((scaler, allowance)) = scaler.zip(allowance) else { continue };
         if allowance.allowed > 0 || allowance.expected == 0 {
             continue;
@@ -24,7 +24,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
             scaler.target_name,
             scaler.min,
             budget.name(),
-            budget.shown(),
+            budget.rule.shown(),
             allowance.desired,
             allowance.expected,
         );

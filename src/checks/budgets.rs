@@ -43,7 +43,7 @@ pub fn budget_lines(context: &Context<'_>, only: Option<&str>) -> Vec<BudgetLine
 
 fn line_of(context: &Context<'_>, budget: &Budget<'_>) -> BudgetLine {
     let expected = context.expected_pods(budget);
-    let allowance = budget.allowance(expected);
+    let allowance = budget.rule.allowance(expected);
     let workloads = context.selected(budget).map(|workload| workload.shown());
     let clusters = context.selected_clusters(budget);
     let clusters = clusters.map(|cluster| format!("Cluster/{}", cluster.name()));
@@ -51,7 +51,7 @@ fn line_of(context: &Context<'_>, budget: &Budget<'_>) -> BudgetLine {
         namespace: budget.resource.current_id().effective_namespace().to_owned(),
         name: budget.name().to_owned(),
         overlay: context.shown().to_owned(),
-        rule: budget.shown(),
+        rule: budget.rule.shown(),
         expected,
         desired: allowance.map(|allowance| allowance.desired),
         allowed: allowance.map(|allowance| allowance.allowed),

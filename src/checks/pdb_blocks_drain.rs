@@ -12,7 +12,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for budget in &context.budgets {
         let is_autoscaled = context.selected(budget).any(|w| context.autoscaler(w).is_some());
-        let allowance = budget.allowance(context.expected_pods(budget));
+        let allowance = budget.rule.allowance(context.expected_pods(budget));
         let Some(allowance) = allowance.filter(|a| a.allowed == 0 && a.expected > 0) else {
             continue;
         };
@@ -24,7 +24,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
             budget.name(),
             allowance.expected,
             pods(allowance.expected),
-            budget.shown(),
+            budget.rule.shown(),
             allowance.desired,
         );
         let mut finding = context.finding(&CHECK, &budget.spot(), message);
@@ -45,7 +45,7 @@ fn mend(context: &Context<'_>, budget: &Budget<'_>, desired: i64) -> Option<Stri
     use super::model::amount::Amount;
     let mut workloads = context.selected(budget).filter(|workload| workload.is_scaled());
     let only = workloads.next().filter(|_| workloads.next().is_none());
-    match (&budget.min_available, only) {
+    match (&budget.rule.min_available, only) {
         (Some(Amount::Count(_)), Some(workload)) => {
             let change = format!("{}={}", workload.name(), desired + 1);
             Some(context.command("set replicas", &[&change]))

@@ -11,8 +11,10 @@ pub(super) const CHECK: Check =
 fn run(context: &Context<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for budget in &context.budgets {
-        let numbers =
-            [("minAvailable", &budget.min_available), ("maxUnavailable", &budget.max_unavailable)];
+        let numbers = [
+            ("minAvailable", &budget.rule.min_available),
+            ("maxUnavailable", &budget.rule.max_unavailable),
+        ];
         let name = budget.name();
         let mut wrong = Vec::new();
         for (field, amount) in numbers {
@@ -23,7 +25,7 @@ fn run(context: &Context<'_>) -> Vec<Finding> {
                 wrong.push((field, reason));
             }
         }
-        if budget.min_available.is_some() && budget.max_unavailable.is_some() {
+        if budget.rule.min_available.is_some() && budget.rule.max_unavailable.is_some() {
             let reason = format!(
                 "PodDisruptionBudget/{name} has both minAvailable and maxUnavailable, which the API refuses"
             );

@@ -78,7 +78,7 @@ impl Planner<'_> {
         Guard {
             namespace: budget.namespace.clone(),
             name: budget.name.clone(),
-            rule: budget.shown(),
+            rule: budget.rule.shown(),
             expected: allowance.expected,
             desired: allowance.desired,
             allowed: allowance.allowed(),

@@ -226,7 +226,7 @@ impl Planner<'_> {
                     "the budget {} in {} ({}) allows no eviction now: {} of {} pods are ready",
                     budget.name,
                     budget.namespace,
-                    budget.shown(),
+                    budget.rule.shown(),
                     allowance.healthy,
                     allowance.expected
                 );

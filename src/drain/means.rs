@@ -124,7 +124,7 @@ fn means_by_budget(state: &State, at: usize, budget: &Budget, raises: &mut Vec<R
     if state.database_of(pod).is_some_and(|database| database.instances > 1) {
         return Means::Drain;
     }
-    let because = format!("the budget {} ({})", budget.name, budget.shown());
+    let because = format!("the budget {} ({})", budget.name, budget.rule.shown());
     match raise(state, at, budget, &because) {
         Some(raise) => {
             if !raises.iter().any(|known| known.workload == raise.workload) {
@@ -150,7 +150,7 @@ fn raise(state: &State, at: usize, budget: &Budget, because: &str) -> Option<Rai
     let expected = state.allowance(budget).expected;
     let lets_go = |to: &i64| {
         let expected = expected + to - from;
-        budget.desired(expected).is_some_and(|desired| desired < expected)
+        budget.rule.desired(expected).is_some_and(|desired| desired < expected)
     };
     let to = (from + 1..=from + MOST_MORE).find(lets_go)?;
     let autoscaler = state.autoscaled.get(&workload).cloned();

@@ -11,7 +11,8 @@ use super::scale::{Controllers, Scale, Scaler, WORKLOADS, controllers};
 use crate::capacity::amounts::Amounts;
 use crate::capacity::demand::{amounts_at, count_at};
 use crate::capacity::eligible::{Face, Taint};
-use crate::checks::model::amount::{Amount, Rounding};
+use crate::checks::model::amount::Amount;
+use crate::checks::model::budget::Rule;
 use crate::checks::model::selector::Selector;
 use crate::checks::model::{int_at, is_true, items_at, text_at, texts_at};
 use crate::kustomize::node::Node;
@@ -59,9 +60,9 @@ pub struct Budget {
     pub namespace: String,
     /// Its name.
     pub name: String,
+    /// How many pods it keeps.
+    pub rule: Rule,
     selector: Option<Node>,
-    min_available: Option<Amount>,
-    max_unavailable: Option<Amount>,
 }
 
 /// A VolumeAttachment.
@@ -281,7 +282,7 @@ impl State {
         let scale: i64 = owners.iter().map(|id| of_owner(id)).sum();
         let expected = if budget.counts_pods() { counted } else { scale };
         let healthy = pods.iter().filter(|pod| pod.is_ready && !pod.is_terminating).count() as i64;
-        let desired = budget.desired(expected);
+        let desired = budget.rule.desired(expected);
         Allowance { expected, healthy, desired }
     }
 }
@@ -322,28 +323,7 @@ impl Budget {
 
     /// Whether it counts the pods that there are, and not those that there should be.
     fn counts_pods(&self) -> bool {
-        matches!(self.min_available, Some(Amount::Count(_)))
-    }
-
-    /// How many of `expected` pods must stay.
-    #[must_use]
-    pub fn desired(&self, expected: i64) -> Option<i64> {
-        match (&self.min_available, &self.max_unavailable) {
-            (Some(_), Some(_)) => None,
-            (Some(min), None) => min.of(expected, Rounding::Up),
-            (None, Some(max)) => Some((expected - max.of(expected, Rounding::Up)?).max(0)),
-            (None, None) => Some(0),
-        }
-    }
-
-    /// `minAvailable: 1`, for a message.
-    #[must_use]
-    pub fn shown(&self) -> String {
-        match (&self.min_available, &self.max_unavailable) {
-            (Some(min), _) => format!("minAvailable: {min}"),
-            (None, Some(max)) => format!("maxUnavailable: {max}"),
-            (None, None) => "no number".to_owned(),
-        }
+        matches!(self.rule.min_available, Some(Amount::Count(_)))
     }
 }
 
@@ -459,13 +439,11 @@ fn read_claim(object: &Node, volumes: &BTreeMap<&str, &Node>) -> Claim {
 }
 
 fn read_budget(object: &Node) -> Budget {
-    let amount = |field| object.lookup(&["spec", field]).and_then(Amount::read);
     Budget {
         namespace: namespace(object).to_owned(),
         name: name(object).to_owned(),
+        rule: Rule::read(object),
         selector: object.lookup(&["spec", "selector"]).cloned(),
-        min_available: amount("minAvailable"),
-        max_unavailable: amount("maxUnavailable"),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use yaml_serde::{Mapping, Value};
 
-use super::Random;
 use super::overlay::{OVERLAY, WORKLOADS};
+use crate::support::random::Random;
 
 /// One edit: a command, and what it sets.
 pub(super) struct Edit {

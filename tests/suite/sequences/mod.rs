@@ -9,6 +9,7 @@ mod overlay;
 
 use yaml_serde::{Mapping, Value};
 
+use crate::support::random::Random;
 use crate::support::repo::TestRepo;
 use crate::support::{Judge, judge};
 use edits::Edit;
@@ -113,33 +114,5 @@ fn difference(expected: &[Value], found: &[Value]) -> String {
     match differs {
         Some((a, b)) => format!("wanted\n{}\nfound\n{}", text(a), text(b)),
         None => format!("{} objects wanted, {} found", expected.len(), found.len()),
-    }
-}
-
-/// Numbers that look random and are the same on every run (SplitMix64).
-pub(super) struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5eed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    fn pick<'v, T>(&mut self, values: &'v [T]) -> &'v T {
-        &values[self.below(values.len())]
     }
 }

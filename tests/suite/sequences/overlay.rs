@@ -1,6 +1,6 @@
 //! Random overlays: a base, a component, and an overlay that says things of their objects in every form.
 
-use super::Random;
+use crate::support::random::Random;
 use crate::support::repo::TestRepo;
 
 /// The overlay that is edited.

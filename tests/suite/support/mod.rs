@@ -30,6 +30,7 @@ pub(crate) mod json_schema;
 pub(crate) mod kube_api;
 #[cfg(feature = "forge")]
 pub(crate) mod openapi;
+pub(crate) mod random;
 #[cfg(feature = "registry")]
 pub(crate) mod registry;
 pub(crate) mod repo;

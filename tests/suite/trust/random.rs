@@ -5,26 +5,7 @@ use overlay::trust::{Certificate, chain, clients, read_certificates};
 
 use super::handshake;
 use super::pki::{Pki, Wish, now};
-
-/// Numbers that look random, the same ones for the same seed (xorshift, G. Marsaglia).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % limit as u64).unwrap()
-    }
-
-    fn one_of<'t, T: ?Sized>(&mut self, all: &[&'t T]) -> &'t T {
-        all[self.below(all.len())]
-    }
-
-    fn is(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-}
+use crate::support::random::Random;
 
 const SUBJECTS: [&str; 6] = ["/CN=A", "/CN=a", "/O=x/CN=B", "/CN=C", "/CN=host.mesh.svc", "/CN=D"];
 const BASIC: [&str; 7] = [
@@ -72,19 +53,15 @@ struct Made {
     parent: Option<usize>,
 }
 
-fn make_pool(pki: &Pki, dice: &mut Dice, size: usize) -> Vec<Made> {
+fn make_pool(pki: &Pki, dice: &mut Random, size: usize) -> Vec<Made> {
     let mut pool: Vec<Made> = Vec::new();
     for at in 0..size {
         let key = format!("k{}", dice.below(6));
-        let parent = (at > 2 && dice.is(75)).then(|| dice.below(at));
-        let subject = dice.one_of(&SUBJECTS);
-        let parts = [
-            dice.one_of(&BASIC),
-            dice.one_of(&USAGE),
-            dice.one_of(&IDENTIFIERS),
-            dice.one_of(&MORE),
-        ];
-        let extensions = if dice.is(8) { String::new() } else { parts.join("\n") };
+        let parent = (at > 2 && dice.chance(75)).then(|| dice.below(at));
+        let subject = *dice.pick(&SUBJECTS);
+        let parts =
+            [*dice.pick(&BASIC), *dice.pick(&USAGE), *dice.pick(&IDENTIFIERS), *dice.pick(&MORE)];
+        let extensions = if dice.chance(8) { String::new() } else { parts.join("\n") };
         let extensions = extensions.trim().to_owned();
         let by = parent.map(|parent| format!("c{parent}"));
         let by_key = parent.map(|parent| pool[parent].key.clone());
@@ -109,7 +86,7 @@ fn make_pool(pki: &Pki, dice: &mut Dice, size: usize) -> Vec<Made> {
 }
 
 /// A chain file: mostly a certificate and those above it, with some left out, added or moved.
-fn pick(dice: &mut Dice, pool: &[Made]) -> (Vec<String>, Vec<String>) {
+fn pick(dice: &mut Random, pool: &[Made]) -> (Vec<String>, Vec<String>) {
     let leaf = dice.below(pool.len());
     let mut above = vec![leaf];
     while let Some(parent) = pool[above[above.len() - 1]].parent {
@@ -117,15 +94,15 @@ fn pick(dice: &mut Dice, pool: &[Made]) -> (Vec<String>, Vec<String>) {
     }
     let top = above[above.len() - 1];
     let mut chain: Vec<usize> =
-        above.iter().copied().filter(|at| *at == leaf || dice.is(85)).collect();
-    let mut trusted = vec![if dice.is(80) { top } else { dice.below(pool.len()) }];
+        above.iter().copied().filter(|at| *at == leaf || dice.chance(85)).collect();
+    let mut trusted = vec![if dice.chance(80) { top } else { dice.below(pool.len()) }];
     for _ in 0..dice.below(3) {
         trusted.push(dice.below(pool.len()));
     }
-    if dice.is(25) {
+    if dice.chance(25) {
         chain.push(dice.below(pool.len()));
     }
-    if dice.is(20) {
+    if dice.chance(20) {
         let (a, b) = (dice.below(chain.len()), dice.below(chain.len()));
         chain.swap(a, b);
     }
@@ -137,7 +114,7 @@ fn pick(dice: &mut Dice, pool: &[Made]) -> (Vec<String>, Vec<String>) {
 fn random_chains_are_judged_as_openssl_and_clients_judge_them() {
     let Some(pki) = Pki::new() else { return };
     let seed = std::env::var("OVERLAY_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-    let mut dice = Dice(seed.unwrap_or(0x5eed_0001));
+    let mut dice = Random::new(seed.unwrap_or(0x5eed_0001));
     let pool = make_pool(&pki, &mut dice, 70);
     let read = |file: &str| read_certificates(pki.read(file).as_bytes()).unwrap().certificates;
     let ends: Vec<i64> = (0..pool.len())

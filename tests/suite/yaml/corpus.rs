@@ -10,8 +10,8 @@ use overlay::edit::apply_edits;
 use overlay::yaml::{Document, Reason};
 
 use super::model::{self, Edit};
-use super::random::Random;
 use crate::support;
+use crate::support::random::Random;
 
 /// Larger files cost minutes and say nothing new.
 const MAX_BYTES: u64 = 200_000;
@@ -144,7 +144,7 @@ fn edits_of_the_corpus_are_minimal_or_refused() {
             }
         };
         for round in 0..rounds {
-            let mut random = Random::new(&format!("{round} {name}"));
+            let mut random = Random::of_text(&format!("{round} {name}"));
             for edit in model::edits(&document.tree().unwrap(), &mut random, 0) {
                 let verdict = judge(document.text(), &edit);
                 if show.as_ref().is_some_and(|s| format!("{verdict:?}").contains(s)) {

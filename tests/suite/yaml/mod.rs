@@ -5,5 +5,4 @@
 mod corpus;
 mod model;
 mod property;
-mod random;
 mod scalars;

@@ -4,7 +4,7 @@ use overlay::yaml::{Document, Kind, NodeId, Path, Position, Refusal, Step, Tree,
 use serde::Deserialize as _;
 use yaml_serde::Value as Theirs;
 
-use super::random::Random;
+use crate::support::random::Random;
 
 /// Strings that are easy to write wrongly.
 const STRINGS: [&str; 24] = [
@@ -210,7 +210,7 @@ pub(super) fn edits(tree: &Tree<'_>, random: &mut Random, depth: usize) -> Vec<E
     let mut out = Vec::new();
     let mut choose =
         |ids: &[NodeId], random: &mut Random, make: &dyn Fn(Path, &mut Random) -> Edit| {
-            if let Some(path) = random.pick(ids).and_then(|id| path_of(tree, *id)) {
+            if let Some(path) = random.choose(ids).and_then(|id| path_of(tree, *id)) {
                 out.push(make(path, random));
             }
         };
@@ -220,11 +220,11 @@ pub(super) fn edits(tree: &Tree<'_>, random: &mut Random, depth: usize) -> Vec<E
     choose(&maps, random, &|path, random| Edit::InsertKey(path, "newKey".to_owned(), item(random)));
     choose(&any, random, &|path, _| Edit::Remove(path));
     let texts: Vec<NodeId> = scalars.iter().copied().filter(|id| is_yaml(tree, *id)).collect();
-    if let (Some(id), true) = (random.pick(&texts), depth == 0) {
+    if let (Some(id), true) = (random.choose(&texts), depth == 0) {
         let text = tree.node(*id).scalar().unwrap_or_default();
         let inner = overlay::yaml::parse(text).unwrap();
         let inner = edits(&inner, random, 1);
-        if let (Some(path), Some(edit)) = (path_of(tree, *id), random.pick(&inner)) {
+        if let (Some(path), Some(edit)) = (path_of(tree, *id), random.choose(&inner)) {
             out.push(Edit::Inline(path, Box::new(edit.clone())));
         }
     }

@@ -9,7 +9,7 @@ use proptest::test_runner::TestRunner;
 
 use super::corpus::{Verdict, judge};
 use super::model;
-use super::random::Random;
+use crate::support::random::Random;
 
 /// A value and how its place in the text looks.
 #[derive(Clone, Debug)]
@@ -246,7 +246,7 @@ fn any_edit_of_any_document_is_minimal_or_refused() {
             let Ok(tree) = overlay::yaml::parse(&text) else {
                 return Err(TestCaseError::reject("no YAML"));
             };
-            for edit in model::edits(&tree, &mut Random::new(&seed.to_string()), 0) {
+            for edit in model::edits(&tree, &mut Random::of_text(&seed.to_string()), 0) {
                 let verdict = judge(&text, &edit);
                 if let Verdict::Wrong(why) = verdict {
                     return Err(TestCaseError::fail(format!("{edit:?}\n{text}\n----\n{why}")));

@@ -6,8 +6,8 @@ use std::fs;
 use overlay::yaml::scalar::{encode, plain_is_safe, resolve, timestamp};
 use overlay::yaml::{Kind, Resolved, Rules, Style, parse};
 
-use super::random::Random;
 use crate::support;
+use crate::support::random::Random;
 
 /// The words of every class, and their near misses.
 const WORDS: &str = "
@@ -27,7 +27,7 @@ fn candidates() -> Vec<String> {
     texts.extend(
         ["2001-1-1 2:3:4", "2001-1-1  2:3:4.5", "2001-1-1 2:3:4 Z", "a b"].map(str::to_owned),
     );
-    let mut random = Random::new("scalars");
+    let mut random = Random::of_text("scalars");
     for alphabet in ["0123_.eE+-", "01278_xXoObB+-", "0123456789", "01-2:T.Z ", "yYnNoOfFaAlLuUtT~"]
     {
         let letters: Vec<char> = alphabet.chars().collect();
