@@ -4,7 +4,7 @@ use overlay::checks::budgets::budget_lines;
 use overlay::rollout::{Snapshot, budget_findings, overlapping, selects};
 use serde_json::{Value, json};
 
-use super::with_model;
+use super::{said, with_model};
 
 /// Desired and allowed of a budget with the line `rule` over a Deployment of `replicas`, all healthy.
 fn desired_allowed(rule: &str, replicas: i64) -> (i64, i64) {
@@ -127,4 +127,79 @@ fn two_budgets_on_one_pod_refuse_it_for_ever() {
     assert_eq!(of("Running", false), 1);
     assert_eq!([of("Pending", false), of("Succeeded", false), of("Failed", false)], [0, 0, 0]);
     assert_eq!(of("Running", true), 0);
+}
+
+/// A Deployment that a budget may select by `app`.
+fn web(name: &str, replicas: i64) -> String {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"name": name}}, "template": {
+            "metadata": {"labels": {"name": name, "app": "web"}}, "spec": {"containers": []}}}})
+    .to_string()
+}
+
+fn over_web(rule: Value) -> String {
+    let mut spec = rule;
+    spec["selector"] = json!({"matchLabels": {"app": "web"}});
+    json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web"}, "spec": spec})
+    .to_string()
+}
+
+/// The pods that a budget reckons with: the scales of all controllers of what it selects, and the least of an autoscaler.
+#[test]
+fn a_budget_counts_what_there_should_be() {
+    let expected = |objects: &[String]| {
+        with_model(&objects.join("\n---\n"), |context| {
+            let line = budget_lines(context, None).remove(0);
+            (line.expected, line.desired.unwrap(), line.allowed.unwrap())
+        })
+    };
+    let share = || over_web(json!({"maxUnavailable": "50%"}));
+    let (a, b) = (web("a", 3), web("b", 4));
+    assert_eq!(expected(&[share(), a.clone(), b]), (7, 3, 4), "two workloads are summed");
+    let scaler = |least: i64| {
+        json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "a"}, "spec": {"minReplicas": least, "maxReplicas": 9,
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}}})
+        .to_string()
+    };
+    let one = || over_web(json!({"minAvailable": 1}));
+    assert_eq!(expected(&[one(), a.clone(), scaler(1)]), (1, 1, 0), "N is its minReplicas");
+    assert_eq!(expected(&[one(), a, scaler(2)]), (2, 1, 1));
+}
+
+/// What the section says of budgets as they stand in a render.
+#[test]
+fn a_budget_that_never_lets_go_refuses_or_does_nothing_is_found() {
+    let about = |objects: &[String]| -> Vec<String> {
+        let all = said(&objects.join("\n---\n"), None).into_iter();
+        all.map(|(id, _)| id).filter(|id| id.starts_with("pdb-")).collect()
+    };
+    let one = || over_web(json!({"minAvailable": 1}));
+    let (never, none): (&[&str], &[&str]) = (&["pdb-blocks-drain"], &[]);
+    // Scaling down changes the verdict: 2 to 1 goes from drainable to never drainable.
+    assert_eq!(about(&[one(), web("a", 2)]), none);
+    assert_eq!(about(&[one(), web("a", 1)]), never);
+    for (rule, replicas, want) in [
+        (json!({"minAvailable": "100%"}), 5, never),
+        (json!({"maxUnavailable": 0}), 5, never),
+        (json!({"maxUnavailable": "0%"}), 5, never),
+        (json!({"maxUnavailable": "1%"}), 5, none),
+        (json!({"minAvailable": 5}), 5, never),
+        (json!({"minAvailable": 4}), 5, none),
+        (json!({"minAvailable": "81%"}), 5, never),
+        (json!({"minAvailable": "80%"}), 5, none),
+    ] {
+        assert_eq!(about(&[over_web(rule.clone()), web("a", replicas)]), want, "{rule}");
+    }
+    let both = over_web(json!({"minAvailable": 1, "maxUnavailable": 1}));
+    assert_eq!(about(&[both, web("a", 3)]), ["pdb-invalid"], "the two exclude each other");
+    let mut other: Value = serde_json::from_str(&one()).unwrap();
+    other["metadata"]["name"] = json!("other");
+    assert_eq!(about(&[one(), other.to_string(), web("a", 3)]), ["pdb-overlap"]);
+    let mut lost: Value = serde_json::from_str(&one()).unwrap();
+    lost["spec"]["selector"] = json!({"matchLabels": {"app": "wep"}});
+    assert_eq!(about(&[lost.to_string(), one(), web("a", 3)]), ["pdb-selects-nothing"]);
+    lost["spec"]["selector"] = json!({});
+    assert_eq!(about(&[lost.to_string(), web("a", 3), web("b", 3)]), ["pdb-selects-all"]);
 }

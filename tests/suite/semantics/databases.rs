@@ -4,7 +4,7 @@ use overlay::checks::budgets::budget_lines;
 use overlay::database::{DatabaseState, assess_database};
 use serde_json::{Value, json};
 
-use super::with_model;
+use super::{said, with_model};
 use crate::support::repo::TestRepo;
 
 /// The budgets that the operator makes: name, rule, and how many evictions each allows.
@@ -168,4 +168,69 @@ fn a_roll_that_stalls_writes_is_told() {
     };
     assert_eq!([2, 3, 4].map(|instances| stalls(instances, "required")), [true, false, false]);
     assert_eq!([2, 3].map(|instances| stalls(instances, "preferred")), [false, false]);
+}
+
+/// A Cluster with this `spec`.
+fn cluster(spec: Value) -> String {
+    json!({"apiVersion": "postgresql.cnpg.io/v1", "kind": "Cluster", "metadata": {"name": "db"}, "spec": spec})
+        .to_string()
+}
+
+/// Section 4.3: `required` needs a node for each instance, and one more to drain without loss; `preferred`, the default, lets all
+/// share one.
+#[test]
+fn instances_need_nodes() {
+    let of = |affinity: Value, nodes: i64| -> Vec<&'static str> {
+        let text = cluster(json!({"instances": 3, "affinity": affinity}));
+        let all = said(&text, Some(nodes)).into_iter();
+        all.filter(|(id, _)| id == "cnpg-spread").map(|(_, severity)| severity).collect()
+    };
+    let required = || json!({"podAntiAffinityType": "required"});
+    assert_eq!(of(required(), 2), ["error"], "an instance and its join job stay Pending");
+    assert_eq!(of(required(), 3), ["warning"], "none is left while one is drained");
+    assert_eq!(of(required(), 4), [""; 0]);
+    let zones =
+        json!({"podAntiAffinityType": "required", "topologyKey": "topology.kubernetes.io/zone"});
+    assert_eq!(of(zones, 2), [""; 0], "nodes are not what it counts");
+    assert_eq!(of(json!({}), 1), [""; 0], "preferred by default");
+    assert_eq!(of(json!({"enablePodAntiAffinity": false}), 3), ["warning"]);
+}
+
+/// Section 4.2: a budget of one's own over the pods of a Cluster is a second one beside the operator's.
+#[test]
+fn a_budget_beside_the_operators_is_one_too_many() {
+    let budget = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+        "metadata": {"name": "mine"}, "spec": {"maxUnavailable": 1,
+            "selector": {"matchLabels": {"cnpg.io/cluster": "db"}}}});
+    let ids = |spec: Value| -> Vec<String> {
+        let all = said(&format!("{}\n---\n{budget}", cluster(spec)), None).into_iter();
+        all.map(|(id, _)| id).filter(|id| id == "pdb-overlap").collect()
+    };
+    assert_eq!(ids(json!({"instances": 3})), ["pdb-overlap"]);
+    assert_eq!(ids(json!({"instances": 3, "enablePDB": false})), [""; 0]);
+}
+
+/// Section 4.4: on the way down the volume of each instance goes first; 2 to 1 takes all redundancy.
+#[test]
+fn a_scale_down_says_what_is_lost() {
+    let repo = TestRepo::with_files(&[
+        ("kustomization.yaml", "resources: [db.yaml]\n"),
+        ("db.yaml", &cluster(json!({"instances": 3, "storage": {"size": "20Gi"}}))),
+    ]);
+    let notes = |count: i64| {
+        let ran = repo.overlay(&[
+            "set",
+            "instances",
+            ".",
+            &format!("db={count}"),
+            "--dry-run",
+            "-o",
+            "json",
+        ]);
+        ran.json()["result"]["overlays"][0]["notes"].to_string()
+    };
+    assert!(notes(2).contains("1 of 3 instances go, and with each its volume (20Gi)"));
+    let one = notes(1);
+    assert!(one.contains("2 of 3 instances go") && one.contains("a node drain will hang"), "{one}");
+    assert!(!notes(4).contains("volume"));
 }

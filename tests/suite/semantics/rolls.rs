@@ -7,6 +7,8 @@ use overlay::kustomize::Rendered;
 use overlay::rollout::{RolloutState, least_ready, rollout_state};
 use serde_json::{Value, json};
 
+use super::said;
+
 /// What a strategy comes to: surge, unavailable, and the ready pods that it leaves, by the model of renders and by that of live
 /// objects, which must be one.
 fn comes_to(rolling: &Value, replicas: i64) -> (i64, i64, i64) {
@@ -234,4 +236,61 @@ fn kubectl_says_the_same_of_every_roll() {
     for letter in ['d', 'w', 'e', 'x'] {
         assert!(text.contains(letter), "{letter} never happens, so that nothing is proven");
     }
+}
+
+/// The refusals of section 2.1: numbers and shares, both zero, more than all, a deadline within the time to settle, and what a
+/// Recreate must not have beside it.
+#[test]
+fn the_api_refuses_these_rolls() {
+    let refused = |spec: Value| -> Vec<String> {
+        let mut deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": {"app": "web"}},
+                "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": []}}}});
+        let spec = spec.as_object().unwrap().clone();
+        deployment["spec"].as_object_mut().unwrap().extend(spec);
+        let errors = said(&deployment.to_string(), None).into_iter();
+        let errors =
+            errors.filter(|(id, severity)| *severity == "error" && id != "rollout-zero-ready");
+        errors.map(|(id, _)| id).collect()
+    };
+    let rolling = |surge: Value, unavailable: Value| {
+        let strategy = json!({"type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}});
+        json!({"replicas": 4, "strategy": strategy})
+    };
+    for (surge, unavailable, is_taken) in [
+        (json!(1), json!(0), true),
+        (json!("200%"), json!("100%"), true),
+        (json!("0%"), json!("1%"), true),
+        (json!(0), json!(0), false),
+        (json!("0%"), json!(0), false),
+        (json!(0), json!("0%"), false),
+        (json!("0%"), json!("0%"), false),
+        (json!(1), json!("101%"), false),
+        (json!(-1), json!(1), false),
+        (json!("10"), json!(1), false),
+        (json!(1), json!("1.5%"), false),
+        (json!(1), json!("all"), false),
+    ] {
+        let want: &[&str] = if is_taken { &[] } else { &["rollout-values-invalid"] };
+        assert_eq!(
+            refused(rolling(surge.clone(), unavailable.clone())),
+            want,
+            "{surge} {unavailable}"
+        );
+    }
+    for (deadline, settles, is_taken) in [
+        (json!(null), 599, true),
+        (json!(null), 600, false),
+        (json!(61), 60, true),
+        (json!(60), 60, false),
+    ] {
+        let spec = json!({"minReadySeconds": settles, "progressDeadlineSeconds": deadline});
+        let want: &[&str] = if is_taken { &[] } else { &["progress-deadline-short"] };
+        assert_eq!(refused(spec), want, "{deadline} {settles}");
+    }
+    let recreate =
+        |rolling: Value| json!({"strategy": {"type": "Recreate", "rollingUpdate": rolling}});
+    assert_eq!(refused(recreate(json!({"maxSurge": 1}))), ["recreate-rolling-update"]);
+    assert_eq!(refused(recreate(json!(null))), [""; 0], "a patch that switches sets it to null");
 }
