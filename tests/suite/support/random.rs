@@ -42,11 +42,6 @@ impl Random {
         self.draw() % 100 < percent
     }
 
-    /// True in one of so many draws.
-    pub(crate) fn one_in(&mut self, times: u64) -> bool {
-        self.draw() % times == 0
-    }
-
     /// One of `all`, where there are some.
     pub(crate) fn choose<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
         if all.is_empty() { None } else { all.get(self.below(all.len())) }
