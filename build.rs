@@ -5,12 +5,15 @@ use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    let commit = match profile().as_deref() {
+    let commit = match variable("PROFILE").as_deref() {
         Ok("release") => packaged_commit().or_else(checked_out_commit),
         _ => Some("development build".to_owned()),
     };
     let shown = commit.map(|commit| format!(" ({commit})")).unwrap_or_default();
     println!("cargo:rustc-env=OVERLAY_COMMIT={shown}");
+    if target() == ("linux".to_owned(), "gnu".to_owned()) {
+        println!("cargo:rustc-link-arg-bins=-no-pie");
+    }
 }
 
 /// The commit that `cargo package` recorded.
@@ -44,7 +47,13 @@ fn git(args: &[&str]) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
+/// The operating system and the C library that is built for.
+fn target() -> (String, String) {
+    let name = |key: &str| variable(key).unwrap_or_default();
+    (name("CARGO_CFG_TARGET_OS"), name("CARGO_CFG_TARGET_ENV"))
+}
+
 #[allow(clippy::disallowed_methods, reason = "cargo speaks through the environment")]
-fn profile() -> Result<String, std::env::VarError> {
-    std::env::var("PROFILE")
+fn variable(key: &str) -> Result<String, std::env::VarError> {
+    std::env::var(key)
 }

@@ -13,11 +13,11 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::builder::Arg;
-use clap::{Args, CommandFactory as _, ValueEnum};
+use clap::{Args, ValueEnum};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
-use super::{Cli, Context, Environment, Error, Exit, Report, codes};
+use super::{Context, Environment, Error, Exit, Report, codes, whole_command};
 use crate::ops::names::{self, ObjectName};
 use crate::report::Text;
 
@@ -174,7 +174,7 @@ fn answer_powershell(question: &Question) -> io::Result<()> {
 /// The command line with a completer at each argument whose placeholder tells what it takes. Options are offered where they are
 /// wanted, and where there is nothing else.
 fn command(question: &Question) -> clap::Command {
-    let command = with_completers(Cli::command(), question);
+    let command = with_completers(whole_command(), question);
     if question.wants_options() { command } else { with_options_hidden(command) }
 }
 

@@ -55,7 +55,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::config::Environment;
 use crate::error::{Error, Exit, codes};
@@ -86,7 +86,9 @@ struct Cli {
     command: Command,
 }
 
+// Deferred: a run builds the arguments of its own command alone, and not those of all the others.
 #[derive(Clone, Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     List(look::ListArgs),
     Images(look::ImagesArgs),
@@ -291,11 +293,29 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(exit) = complete::answer(&args, &environment) {
         return ExitCode::from(exit.status());
     }
-    let exit = match Cli::try_parse_from(&args) {
+    let exit = match parse(&args) {
         Ok(cli) => run(cli, environment),
         Err(error) => usage::report(&error, &args, &environment),
     };
     ExitCode::from(exit.status())
+}
+
+/// What is no command to run (help, a mistake) is looked at again with every command there, since what is said tells of them.
+fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(args).or_else(|error| {
+        if error.kind() == clap::error::ErrorKind::DisplayVersion {
+            return Err(error);
+        }
+        let mut matches = whole_command().try_get_matches_from(args)?;
+        Cli::from_arg_matches_mut(&mut matches)
+    })
+}
+
+/// The command line with the arguments of all commands.
+fn whole_command() -> clap::Command {
+    let mut command = Cli::command();
+    command.build();
+    command
 }
 
 /// Runs the command on a thread of its own, so that a panic becomes an error like any other.

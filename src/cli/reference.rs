@@ -1,8 +1,8 @@
 //! `overlay man`: the manual, from the same source as `--help`.
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 
-use super::{Cli, Error, Report, codes};
+use super::{Error, Report, codes, whole_command};
 use crate::hint;
 use crate::report::Text;
 
@@ -29,8 +29,7 @@ impl ManArgs {
     }
 
     fn find_command(&self) -> Result<clap::Command, Error> {
-        let mut command = Cli::command();
-        command.build();
+        let mut command = whole_command();
         for word in &self.words {
             let Some(below) = command.find_subcommand(word) else {
                 let message = format!("there is no command `{}`", self.words.join(" "));

@@ -3,11 +3,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::{Cli, ColorChoice, Environment, Error, Exit, Format, Report, Ui, Verbosity};
-use super::{codes, color_environment};
+use super::{ColorChoice, Environment, Error, Exit, Format, Report, Ui, Verbosity};
+use super::{codes, color_environment, whole_command};
 use crate::hint;
 
 /// Prints what clap has to say: help and version as they are, an error as a [`Report`].
@@ -29,7 +28,7 @@ pub(super) fn report(error: &clap::Error, args: &[OsString], environment: &Envir
 
 /// A command of commands (`set`) that is given without one.
 fn command_missing(words: &str) -> Error {
-    let mut command = Cli::command();
+    let mut command = whole_command();
     for word in words.split_whitespace() {
         if let Some(below) = command.find_subcommand(word) {
             command = below.clone();
@@ -74,7 +73,7 @@ fn own_advice(error: &clap::Error) -> Option<String> {
     };
     match error.kind() {
         ErrorKind::InvalidSubcommand if error.get(ContextKind::SuggestedSubcommand).is_none() => {
-            let command = Cli::command();
+            let command = whole_command();
             let names = command.get_subcommands().map(clap::Command::get_name);
             hint::did_you_mean(text(ContextKind::InvalidSubcommand)?, names)
         }
@@ -117,7 +116,7 @@ fn wants_json(args: &[OsString]) -> bool {
 
 /// The words of the command, as far as they are there: `pin`, `set replicas`, or nothing.
 fn command_words(args: &[OsString]) -> String {
-    let mut command = Cli::command();
+    let mut command = whole_command();
     let mut words: Vec<String> = Vec::new();
     for arg in args.iter().skip(1).take_while(|arg| *arg != "--") {
         let Some(word) = arg.to_str() else { continue };
@@ -164,6 +163,6 @@ mod tests {
 
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
-        Cli::command().debug_assert();
+        super::super::Cli::command().debug_assert();
     }
 }

@@ -33,6 +33,7 @@ pub(crate) struct SetArgs {
 }
 
 #[derive(Clone, Debug, Subcommand)]
+#[command(defer = true)]
 enum Lever {
     Replicas(replicas::ReplicasArgs),
     Strategy(strategy::StrategyArgs),
