@@ -163,6 +163,6 @@ mod tests {
 
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
-        super::super::Cli::command().debug_assert();
+        whole_command().debug_assert();
     }
 }

@@ -1,10 +1,11 @@
 //! The [`Files`] port over a directory: links resolved one by one, so that none is followed out of the boundary.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, FileType};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::kustomize::{Entry, Files, FilesError};
 
@@ -18,12 +19,14 @@ const LINK_LIMIT: usize = 40;
 pub struct DiskFiles {
     root: PathBuf,
     limit: u64,
+    /// Directories, no links, that a path led through before: most files of a tree stand below the same few.
+    directories: Arc<RwLock<HashMap<PathBuf, FileType>>>,
 }
 
 /// What a path comes to once its links are followed.
 struct Resolved {
-    /// The components below the root.
-    below: Vec<OsString>,
+    /// The absolute path, below the root.
+    path: PathBuf,
     kind: Option<FileType>,
 }
 
@@ -37,7 +40,7 @@ impl DiskFiles {
         if !root.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a directory"));
         }
-        Ok(Self { root, limit: FILE_LIMIT })
+        Ok(Self { root, limit: FILE_LIMIT, directories: Arc::default() })
     }
 
     /// The absolute path of the boundary, links resolved.
@@ -47,26 +50,29 @@ impl DiskFiles {
 
     fn resolve(&self, path: &str) -> Result<Resolved, FilesError> {
         let outside = || FilesError::Outside { path: path.to_owned() };
+        let failed = |e: io::Error| unreadable(path, e.to_string());
         let mut pending: Vec<OsString> = steps(Path::new(path)).ok_or_else(outside)?;
         pending.reverse();
-        let mut below: Vec<OsString> = Vec::new();
+        let mut here = self.root.clone();
         let mut kind = None;
         let mut links = 0usize;
         while let Some(step) = pending.pop() {
             if step == ".." {
-                below.pop().ok_or_else(outside)?;
+                if here == self.root {
+                    return Err(outside());
+                }
+                here.pop();
                 kind = None;
                 continue;
             }
-            let here = self.absolute(&below).join(&step);
-            let Some(found) = file_type(&here).map_err(|e| unreadable(path, e.to_string()))? else {
+            here.push(&step);
+            let Some(found) = self.kind_of(&here).map_err(failed)? else {
                 return match links {
-                    0 => Ok(Resolved { below: Vec::new(), kind: None }),
+                    0 => Ok(Resolved { path: here, kind: None }),
                     _ => Err(unreadable(path, "a link on the way leads nowhere")),
                 };
             };
             if !found.is_symlink() {
-                below.push(step);
                 kind = Some(found);
                 continue;
             }
@@ -74,9 +80,10 @@ impl DiskFiles {
             if links > LINK_LIMIT {
                 return Err(unreadable(path, "a loop of symbolic links"));
             }
-            let target = fs::read_link(&here).map_err(|e| unreadable(path, e.to_string()))?;
+            let target = fs::read_link(&here).map_err(failed)?;
+            here.pop();
             let target = if target.is_absolute() {
-                below.clear();
+                here.clone_from(&self.root);
                 target.strip_prefix(&self.root).map_err(|_| outside())?.to_path_buf()
             } else {
                 target
@@ -87,16 +94,30 @@ impl DiskFiles {
             kind = None;
         }
         if kind.is_none() {
-            kind =
-                file_type(&self.absolute(&below)).map_err(|e| unreadable(path, e.to_string()))?;
+            kind = self.kind_of(&here).map_err(failed)?;
         }
-        Ok(Resolved { below, kind })
+        Ok(Resolved { path: here, kind })
     }
 
-    fn absolute(&self, below: &[OsString]) -> PathBuf {
-        let mut path = self.root.clone();
-        path.extend(below);
-        path
+    /// As [`file_type`], without asking again for a directory.
+    fn kind_of(&self, path: &Path) -> io::Result<Option<FileType>> {
+        let known = self.directories.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kind) = known.get(path) {
+            return Ok(Some(*kind));
+        }
+        drop(known);
+        let kind = file_type(path)?;
+        if let Some(directory) = kind.filter(FileType::is_dir) {
+            let mut known = self.directories.write().unwrap_or_else(PoisonError::into_inner);
+            known.insert(path.to_owned(), directory);
+        }
+        Ok(kind)
+    }
+
+    /// The path below the root, with `/`, or `None` where it is not UTF-8.
+    fn below_root(&self, resolved: &Resolved) -> Option<String> {
+        let below = resolved.path.strip_prefix(&self.root).ok()?;
+        slash_path(&below.components().map(Component::as_os_str).collect::<Vec<_>>())
     }
 
     fn read_limited(&self, path: &str, file: &Path) -> Result<Vec<u8>, FilesError> {
@@ -124,7 +145,8 @@ impl Files for DiskFiles {
     fn entry(&self, path: &str) -> Result<Option<Entry>, FilesError> {
         let resolved = self.resolve(path)?;
         let Some(kind) = resolved.kind else { return Ok(None) };
-        let real = slash_path(&resolved.below)
+        let real = self
+            .below_root(&resolved)
             .ok_or_else(|| unreadable(path, "a link leads to a name that is not UTF-8"))?;
         if kind.is_dir() {
             Ok(Some(Entry::Directory { real }))
@@ -139,7 +161,7 @@ impl Files for DiskFiles {
         let resolved = self.resolve(path)?;
         match resolved.kind {
             Some(kind) if kind.is_file() => {
-                Ok(self.read_limited(path, &self.absolute(&resolved.below))?.into())
+                Ok(self.read_limited(path, &resolved.path)?.into())
             }
             Some(_) => Err(unreadable(path, "not a regular file")),
             None => Err(unreadable(path, "no such file")),
