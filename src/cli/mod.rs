@@ -13,6 +13,7 @@ mod cluster;
 #[cfg(feature = "git")]
 mod compare;
 mod complete;
+mod deferred;
 mod deliver;
 mod drain_plan;
 mod edit;
@@ -55,7 +56,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::config::Environment;
 use crate::error::{Error, Exit, codes};
@@ -64,6 +66,7 @@ use crate::ops::{self, Context};
 use crate::report::Report;
 use crate::ui::{ColorChoice, ColorEnvironment, Format, Ui, Verbosity};
 
+use deferred::{ArgsOf, AtOnce, Built, OnUse};
 use options::{GlobalOptions, OutputFormat};
 
 /// The kustomize whose output the built-in build gives byte for byte.
@@ -78,60 +81,58 @@ const STACK_BYTES: usize = 256 * 1024 * 1024;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "overlay", version = VERSION, arg_required_else_help = false, max_term_width = 100)]
 #[command(subcommand_required = true)]
-struct Cli {
+struct Cli<B: Built = OnUse> {
     #[command(flatten)]
     global: GlobalOptions,
 
     #[command(subcommand)]
-    command: Command,
+    command: Command<B>,
 }
 
-// Deferred: a run builds the arguments of its own command alone, and not those of all the others.
 #[derive(Clone, Debug, Subcommand)]
-#[command(defer = true)]
-enum Command {
-    List(look::ListArgs),
-    Images(look::ImagesArgs),
-    Show(look::ShowArgs),
-    Build(look::BuildArgs),
+enum Command<B: Built = OnUse> {
+    List(ArgsOf<look::ListArgs, B>),
+    Images(ArgsOf<look::ImagesArgs, B>),
+    Show(ArgsOf<look::ShowArgs, B>),
+    Build(ArgsOf<look::BuildArgs, B>),
     #[cfg(feature = "git")]
-    Bump(bump::BumpArgs),
+    Bump(ArgsOf<bump::BumpArgs, B>),
     #[cfg(feature = "git")]
-    Lock(lock::LockArgs),
+    Lock(ArgsOf<lock::LockArgs, B>),
     #[cfg(feature = "git")]
-    Diff(compare::DiffArgs),
+    Diff(ArgsOf<compare::DiffArgs, B>),
     #[cfg(feature = "git")]
-    Affected(compare::AffectedArgs),
+    Affected(ArgsOf<compare::AffectedArgs, B>),
     #[cfg(feature = "git")]
-    History(history::HistoryArgs),
-    Check(check::CheckArgs),
-    Capacity(capacity::CapacityArgs),
-    DrainPlan(drain_plan::DrainPlanArgs),
-    Baseline(baseline::BaselineArgs),
-    Explain(look::ExplainArgs),
-    Pin(pin::PinArgs),
-    Set(set::SetArgs),
-    Restart(restart::RestartArgs),
-    Promote(promote::PromoteArgs),
+    History(ArgsOf<history::HistoryArgs, B>),
+    Check(ArgsOf<check::CheckArgs, B>),
+    Capacity(ArgsOf<capacity::CapacityArgs, B>),
+    DrainPlan(ArgsOf<drain_plan::DrainPlanArgs, B>),
+    Baseline(ArgsOf<baseline::BaselineArgs, B>),
+    Explain(ArgsOf<look::ExplainArgs, B>),
+    Pin(ArgsOf<pin::PinArgs, B>),
+    Set(ArgsOf<set::SetArgs, B>),
+    Restart(ArgsOf<restart::RestartArgs, B>),
+    Promote(ArgsOf<promote::PromoteArgs, B>),
     #[cfg(feature = "git")]
-    Revert(revert::RevertArgs),
+    Revert(ArgsOf<revert::RevertArgs, B>),
     #[cfg(feature = "git")]
-    Hold(hold::HoldArgs),
-    Apply(apply::ApplyArgs),
+    Hold(ArgsOf<hold::HoldArgs, B>),
+    Apply(ArgsOf<apply::ApplyArgs, B>),
     #[cfg(feature = "forge")]
-    Pr(pull_request::PrArgs),
+    Pr(ArgsOf<pull_request::PrArgs, B>),
     #[cfg(feature = "argocd")]
-    Wait(wait::WaitArgs),
-    Verify(verify::VerifyArgs),
+    Wait(ArgsOf<wait::WaitArgs, B>),
+    Verify(ArgsOf<verify::VerifyArgs, B>),
     #[cfg(all(feature = "forge", feature = "argocd"))]
-    Ship(Box<ship::ShipArgs>),
+    Ship(ArgsOf<Box<ship::ShipArgs>, B>),
     #[cfg(feature = "http")]
-    Probe(probe::ProbeArgs),
+    Probe(ArgsOf<probe::ProbeArgs, B>),
     /// Look at what commands may need: programs, credentials (never shown), files, remotes.
     Doctor,
-    Completions(complete::CompletionsArgs),
-    Man(reference::ManArgs),
-    Schema(schema::SchemaArgs),
+    Completions(ArgsOf<complete::CompletionsArgs, B>),
+    Man(ArgsOf<reference::ManArgs, B>),
+    Schema(ArgsOf<schema::SchemaArgs, B>),
 }
 
 impl Command {
@@ -302,18 +303,15 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// What is no command to run (help, a mistake) is looked at again with every command there, since what is said tells of them.
 fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
-    Cli::try_parse_from(args).or_else(|error| {
-        if error.kind() == clap::error::ErrorKind::DisplayVersion {
-            return Err(error);
-        }
-        let mut matches = whole_command().try_get_matches_from(args)?;
-        Cli::from_arg_matches_mut(&mut matches)
+    Cli::try_parse_from(args).map_err(|error| match error.kind() {
+        ErrorKind::DisplayVersion => error,
+        _ => whole_command().try_get_matches_from(args).err().unwrap_or(error),
     })
 }
 
 /// The command line with the arguments of all commands.
 fn whole_command() -> clap::Command {
-    let mut command = Cli::command();
+    let mut command = Cli::<AtOnce>::command();
     command.build();
     command
 }

@@ -154,7 +154,6 @@ impl BeforeArgs {
 
 /// What is shipped.
 #[derive(Clone, Debug, Subcommand)]
-#[command(defer = true)]
 enum ShipEdit {
     Pin(PinArgs),
     Set(SetArgs),

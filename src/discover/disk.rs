@@ -160,9 +160,7 @@ impl Files for DiskFiles {
     fn read(&self, path: &str) -> Result<Arc<[u8]>, FilesError> {
         let resolved = self.resolve(path)?;
         match resolved.kind {
-            Some(kind) if kind.is_file() => {
-                Ok(self.read_limited(path, &resolved.path)?.into())
-            }
+            Some(kind) if kind.is_file() => Ok(self.read_limited(path, &resolved.path)?.into()),
             Some(_) => Err(unreadable(path, "not a regular file")),
             None => Err(unreadable(path, "no such file")),
         }

@@ -33,7 +33,6 @@ pub(crate) struct SetArgs {
 }
 
 #[derive(Clone, Debug, Subcommand)]
-#[command(defer = true)]
 enum Lever {
     Replicas(replicas::ReplicasArgs),
     Strategy(strategy::StrategyArgs),
