@@ -173,7 +173,7 @@ impl Files for DiskFiles {
         }
         let failed = |e: io::Error| unreadable(path, e.to_string());
         let mut names = Vec::new();
-        for entry in fs::read_dir(self.absolute(&resolved.below)).map_err(failed)? {
+        for entry in fs::read_dir(&resolved.path).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name().into_string();
             names.push(name.map_err(|_| unreadable(path, "holds a name that is not UTF-8"))?);
         }
