@@ -72,7 +72,7 @@ fn shown_field(
         path: path.to_string(),
         value: node_to_json(node),
         text: shown_value(rendered, resource, field, node)?,
-        shadowed: shadowed(overlay, resource, (field, &path), decided_by.as_ref()),
+        shadowed: shadowed(context, overlay, resource, (field, &path), decided_by.as_ref()),
         decided_by,
     })
 }
@@ -199,6 +199,7 @@ fn field_error(name: &str, error: FieldQueryError) -> Error {
 /// The statements of the same field that are not in force: others of the overlay itself, those of each layer below, and
 /// that of the file where the resource stands.
 fn shadowed(
+    context: &Context,
     overlay: &LoadedOverlay<'_>,
     resource: &Resource,
     (field, path): (&str, &FieldPath),
@@ -223,7 +224,7 @@ fn shadowed(
         add(Shadowed { owner, value: stated.value });
     }
     for layer in layers_below(tree, tree.overlay()) {
-        if let Ok(rendered) = kustomize::build(tree, &layer) {
+        if let Ok(Ok(rendered)) = context.build(tree, &layer) {
             stated_in(tree, &rendered, resource, field).into_iter().for_each(&mut add);
         }
     }

@@ -75,6 +75,21 @@ fn looks_at_charts_are_the_same_at_any_revision() {
 }
 
 #[test]
+fn what_a_chart_of_a_base_says_is_shown_below_what_the_overlay_says() {
+    let Some(helm) = helm() else { return };
+    let repo = repo("helmCharts: [{name: web, releaseName: shop}]\n");
+    let over = "namespace: far\nresources: [../prod]\nreplicas: [{name: shop-web, count: 5}]\n";
+    repo.write("overlays/far/kustomization.yaml", over);
+    let args = ["show", "overlays/far", "shop-web", "spec.replicas", "-o", "json"];
+    let ran = overlay(&repo, &helm, &args);
+    let result = ran.json()["result"].clone();
+    assert_eq!((&result["value"], &result["decidedBy"]["line"]), (&5.into(), &3.into()), "{ran:?}");
+    let below = &result["shadowed"][0];
+    assert_eq!((&below["value"], &below["kind"]), (&2.into(), &"helmCharts".into()), "{ran:?}");
+    assert_eq!(below["file"], "overlays/prod/kustomization.yaml", "{ran:?}");
+}
+
+#[test]
 fn without_the_flag_an_edit_says_what_would_prove_it() {
     let repo = repo("helmCharts: [{name: web, releaseName: shop}]\n");
     let args = ["set", "replicas", "overlays/prod", "shop-web=5", "-o", "json"];

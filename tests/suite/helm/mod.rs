@@ -4,6 +4,8 @@
 mod edits;
 mod hostile;
 mod judged;
+#[cfg(feature = "registry")]
+mod oci;
 #[cfg(feature = "http")]
 mod pulled;
 mod stub;
