@@ -32,38 +32,40 @@ pub fn drive(
     clock: &dyn Clock,
     tell: &dyn Fn(usize, &Transition),
 ) -> Vec<Outcome> {
-    let began = clock.now();
     let count = drives.len();
     let mut outcomes: Vec<Option<Outcome>> = drives.iter().map(|_| None).collect();
-    let mut due: VecDeque<(Duration, usize, Input)> =
-        (0..drives.len()).map(|at| (began, at, Input::Begin)).collect();
-    while let Some(next) = earliest(&due) {
-        let Some((time, at, input)) = due.remove(next) else { break };
+    let mut due: VecDeque<(Duration, usize)> = VecDeque::new();
+    let mut turn = |at: usize, input: Input, due: &mut VecDeque<(Duration, usize)>| match drives[at]
+        .turn(input, argocd, clock, &|transition| tell(at, transition))
+    {
+        Turn::Due(time) => due.push_back((time, at)),
+        Turn::Over(outcome) => outcomes[at] = Some(*outcome),
+    };
+    for at in 0..count {
+        turn(at, Input::Begin, &mut due);
+    }
+    let now = clock.now();
+    for (time, at) in &mut due {
+        *time = spread(now, *time, *at, count);
+    }
+    while let Some((time, at)) = earliest(&due).and_then(|next| due.remove(next)) {
         let now = clock.now();
         if time > now {
             clock.sleep(time - now);
         }
-        let is_first = matches!(input, Input::Begin);
-        let turn = drives[at].turn(input, argocd, clock, &|transition| tell(at, transition));
-        match turn {
-            Turn::Due(time) => {
-                let time = if is_first { spread(clock.now(), time, at, count) } else { time };
-                due.push_back((time, at, Input::Woken));
-            }
-            Turn::Over(outcome) => outcomes[at] = Some(*outcome),
-        }
+        turn(at, Input::Woken, &mut due);
     }
     outcomes.into_iter().flatten().collect()
 }
 
-/// When the Application at this place of `count` is asked a second time: all that were asked at once at the beginning would be so
+/// When the Application at this place of `count` is asked a second time: all that are asked at once at the beginning would be so
 /// for ever, and are spread over the time that each of them wants to pass.
 fn spread(now: Duration, due: Duration, at: usize, count: usize) -> Duration {
     now + due.saturating_sub(now).mul_f64((at + 1) as f64 / count as f64)
 }
 
 /// The position of what is due first.
-fn earliest(due: &VecDeque<(Duration, usize, Input)>) -> Option<usize> {
+fn earliest(due: &VecDeque<(Duration, usize)>) -> Option<usize> {
     (0..due.len()).min_by_key(|at| due[*at].0)
 }
 
