@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{progressing, with_words};
-use crate::argocd::expectation::HealthScope;
+use crate::argocd::expectation::{ExpectedChange, ExpectedEffect, HealthScope, Presence};
 use crate::argocd::moment::Moment;
 use crate::argocd::port::{ObjectRef, TreeNode};
 use crate::argocd::readiness::{Kind, Readiness, Reason, Want};
@@ -150,23 +150,35 @@ fn of_databases(moment: &Moment<'_>, databases: &[TreeNode]) -> Option<Readiness
     rolling
 }
 
-/// Only the objects that the commit changes count.
+/// Only the objects that the commit changes count; where it is not known which these are, all do.
 fn touched(moment: &Moment<'_>) -> Result<(), Readiness> {
     if moment.app.status.health.status == "Healthy" {
         return Ok(());
     }
-    match &moment.facts.tree {
-        None => Err(progressing(Kind::HealthUnknown, "health is being read", Want::Tree)),
+    let ExpectedEffect::Known(changes) = &moment.expected.effect else { return whole(moment) };
+    let tree = match &moment.facts.tree {
+        None => return Err(progressing(Kind::HealthUnknown, "health is being read", Want::Tree)),
         // Without the tree nothing is known of single objects.
-        Some(Err(_)) => whole(moment),
-        Some(Ok(_)) => {
-            let causes = unhealthy(moment).unwrap_or_default();
-            let effect = &moment.expected.effect;
-            let mut ours = causes.into_iter().filter(|node| effect.touches(&node.object));
-            match ours.next() {
-                Some(first) => Err(of_causes(&first.health.clone(), &[first])),
-                None => Ok(()),
-            }
-        }
+        Some(Err(_)) => return whole(moment),
+        Some(Ok(tree)) => tree,
+    };
+    let causes = unhealthy(moment).unwrap_or_default();
+    let mut ours = causes.into_iter().filter(|node| moment.expected.effect.touches(&node.object));
+    match ours.next().or_else(|| absent(changes, tree)) {
+        Some(first) => Err(of_causes(&first.health.clone(), &[first])),
+        None => Ok(()),
     }
+}
+
+/// The first changed object that the tree does not have, as one that is missing: the tree has every object that is managed
+/// (argo-cd `controller/appcontroller.go` `getResourceTree`), and may be read after the comparison that saw this one.
+fn absent(changes: &[ExpectedChange], tree: &[TreeNode]) -> Option<TreeNode> {
+    let is_there = |object: &ObjectRef| tree.iter().any(|node| node.object.is(object));
+    let mut expected = changes.iter().filter(|change| change.presence != Presence::Absent);
+    let missing = expected.find(|change| !is_there(&change.object))?;
+    Some(TreeNode {
+        object: missing.object.clone(),
+        health: "Missing".to_owned(),
+        message: String::new(),
+    })
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use overlay::argocd::{
-    ApplicationRef, DriftRule, Drive, Expectation, HealthScope, RefreshRule, Relation, Wait, drive,
+    ApplicationRef, DriftRule, Drive, Expectation, ExpectedEffect, HealthScope, RefreshRule,
+    Relation, Wait, drive,
 };
 use serde_json::{Value, json};
 
@@ -174,8 +175,25 @@ fn s56_what_was_degraded_before_is_told_from_what_the_commit_broke() {
     };
     degraded().run().expect("degraded", 5, &["CronJob/report", "it says so"]);
     degraded().after(before()).run().expect("degraded-before", 5, &["CronJob/report"]);
+}
+
+/// The tree has every object that is managed; the one that the commit changes may have gone since the comparison.
+#[test]
+fn of_what_the_commit_changes_only_the_health_counts_and_it_has_to_be_there() {
+    let report = json!({"kind": "CronJob", "name": "report", "health": {"status": "Degraded"}});
+    let web_node = json!({"group": "apps", "kind": "Deployment", "name": "web", "health": {"status": "Healthy"}});
     let touched = |expected: &mut Expectation| expected.rules.health = HealthScope::Touched;
-    degraded().after(before()).expecting(touched).run().expect_success();
+    let with = |nodes: Value| {
+        let case = web(Case::compared_again("c91-2")).with(DEGRADED, &json!("Degraded"));
+        case.serving("resource-tree", json!({"nodes": nodes})).expecting(touched)
+    };
+    with(json!([report, web_node])).run().expect_success();
+    with(json!([report])).run().expect("health-unknown", 5, &["Missing", "Deployment/web"]);
+    let unknown = |expected: &mut Expectation| {
+        expected.effect = ExpectedEffect::Unknown { message: "no render".to_owned() };
+    };
+    let ended = with(json!([report, web_node])).expecting(unknown).run();
+    ended.expect("degraded", 5, &["CronJob/report"]);
 }
 
 #[test]

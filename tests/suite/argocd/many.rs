@@ -76,7 +76,7 @@ fn five_hundred_applications_cost_little() {
     assert!(kilobytes < 100 * 1024 && percent < 5.0 && calls < 20.0);
 }
 
-/// An Application of forty objects that waits for a commit, of 15 KB.
+/// An Application of forty objects that waits for a commit, of 12 KB.
 fn large(cases: &Cases, name: &str) -> Value {
     let mut app = cases.frame("c91-1");
     app["metadata"]["name"] = json!(name);

@@ -7,11 +7,15 @@ use std::collections::BTreeMap;
 use std::env;
 
 /// Seeds that once found a fault.
-const FOUND: [u64; 11] = [
+const FOUND: [u64; 14] = [
     // An old commit was synced by hand after the comparison that was believed.
     268, 509, 1235, 4322, 5901, 8577, 12281, 12365, 13901, 19198,
     // A sync of the change failed, and a rollback that failed too replaced it before anybody looked.
     4_064_150,
+    // Without refreshes, a comparison of the second in which the sync ended: only the controller's next one tells.
+    4_074_526,
+    // Only the health of the changed object counts, and it was deleted: it is in no tree, so nothing is said of its health.
+    12_021_568, 12_066_731,
 ];
 
 /// Plays a seed and fails the test where something is wrong with how it went.

@@ -313,11 +313,21 @@ pub(super) fn fault(story: &Story) -> Option<String> {
             if reason.message.is_empty() {
                 return Some(format!("it ended without a word: {:?}", reason.kind));
             }
-            let enough = if story.outcome.is_final { 5_000 } else { 3 * MINUTE };
+            let enough = if story.outcome.is_final { 5_000 } else { until_known(story) };
             let settled = world.settled_for();
             (settled > enough)
                 .then(|| format!("false failure, settled for {settled} ms: {}", reason.message))
         }
+    }
+}
+
+/// How long everything may be done before it can be known. Who asks for no refresh learns it from the controller's own next
+/// comparison: a period with its jitter away, behind one that is under way, each of two slow steps.
+fn until_known(story: &Story) -> Millis {
+    let settings = &story.server.world.settings;
+    match story.call.refreshes {
+        true => 3 * MINUTE,
+        false => settings.poll_period + MINUTE + 4 * settings.slow_compare,
     }
 }
 
