@@ -14,7 +14,11 @@ use super::live::{
     shown, text_at,
 };
 use super::pod::{is_over, is_ready};
+use crate::checks::model::admission::{Refusal, change_refusals};
+use crate::checks::model::cluster::Cluster;
 use crate::database::{DatabaseState, assess_database};
+use crate::image::{Split, postgres_major};
+use crate::kustomize::Rendered;
 
 /// The pods of a database: those that its operator labels as instances of it.
 #[must_use]
@@ -59,6 +63,28 @@ pub fn database_findings(
         found.extend(image_findings(&pods, std::slice::from_ref(wanted), indexes));
     }
     found
+}
+
+/// What its operator refuses of the way from the `live` database to that which git says: the sync of the whole Application fails.
+pub(super) fn refused_findings(live: &Value, git: &Value) -> Vec<Finding> {
+    let mut before = live.clone();
+    // The operator goes by the version that wrote the data.
+    let image = text_at(live, "/spec/imageName");
+    if let Some(major) = int_at(live, "/status/pgDataImageInfo/majorVersion")
+        && postgres_major(Split::parse(image).tag).map(i64::from) != Some(major)
+    {
+        before["spec"]["imageName"] = format!("postgresql:{major}").into();
+    }
+    let parsed = [&before, git].map(|object| Rendered::parse(&object.to_string()).ok());
+    let clusters =
+        parsed.each_ref().map(|parsed| Cluster::new(parsed.as_ref()?.resources.first()?));
+    let [Some(before), Some(after)] = clusters else { return Vec::new() };
+    let refusals = change_refusals(&before, &after).into_iter();
+    let about = |refusal: Refusal<'_>| {
+        let message = format!("CloudNativePG refuses what git says: {}", refusal.reason);
+        Finding::about(live, "database-change-refused", message)
+    };
+    refusals.map(about).collect()
 }
 
 /// What is wrong with an object whose condition `Ready` says how it is: a Certificate or an ExternalSecret.
@@ -140,6 +166,30 @@ mod tests {
             "spec": {"containers": [{"name": "postgres", "image": image}]},
             "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}],
                 "containerStatuses": [{"name": "postgres", "imageID": ""}]}})
+    }
+
+    /// The webhook compares with what is in the cluster, and with the version that wrote the data.
+    #[test]
+    fn what_the_operator_refuses_of_git_is_told() {
+        let with = |size: &str, image: &str, status: Value| {
+            json!({"apiVersion": "postgresql.cnpg.io/v1", "kind": "Cluster",
+                "metadata": {"name": "db", "namespace": "shop"}, "status": status,
+                "spec": {"instances": 2, "imageName": image, "storage": {"size": size}}})
+        };
+        let wrote = |major: i64| json!({"pgDataImageInfo": {"majorVersion": major}});
+        let of = |live: &Value, git: &Value| {
+            let all = refused_findings(live, git).into_iter();
+            all.map(|finding| finding.message).collect::<Vec<_>>().join("; ")
+        };
+        let live = with("20Gi", "pg:17.2", wrote(17));
+        assert_eq!(of(&live, &with("20Gi", "pg:17.3", json!({}))), "");
+        assert_eq!(of(&live, &live), "");
+        let message = of(&live, &with("10Gi", "pg:16.1", json!({})));
+        assert!(message.contains("from major version 17 to 16"), "{message}");
+        assert!(message.contains("storage.size shrinks from 20Gi to 10Gi"), "{message}");
+        // Its image says 16 already, and its data is that of 17.
+        let message = of(&with("20Gi", "pg:16.1", wrote(17)), &with("20Gi", "pg:16.2", json!({})));
+        assert!(message.contains("from major version 17 to 16"), "{message}");
     }
 
     /// The tool's own test of a database: phase, both numbers, primary, every instance ready with the wanted image.

@@ -8,7 +8,7 @@ use crate::checks::{Severity, Subject, section};
 
 /// Every id with its severity; `docs/verify.md` has a section for each, a test holds the two equal. A note says what to
 /// know and is no failure; all else ends the command with 7.
-pub const CATALOGUE: [(&str, Severity); 54] = [
+pub const CATALOGUE: [(&str, Severity); 55] = [
     ("application-not-synced", Severity::Error),
     ("application-other-commit", Severity::Error),
     ("attach-failed", Severity::Error),
@@ -24,6 +24,7 @@ pub const CATALOGUE: [(&str, Severity); 54] = [
     ("crash-loop", Severity::Error),
     ("creation-refused", Severity::Error),
     ("database-broken", Severity::Error),
+    ("database-change-refused", Severity::Error),
     ("database-rolling", Severity::Error),
     ("database-waiting", Severity::Error),
     ("deadline-exceeded", Severity::Error),

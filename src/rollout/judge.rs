@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::budgets::{LiveBudget, budget_findings, overlapping, selects};
-use super::dependents::{database_findings, instances, ready_finding};
+use super::dependents::{database_findings, instances, ready_finding, refused_findings};
 use super::finding::Finding;
 use super::images::{Indexes, Question, WantedImage, image_findings, questions};
 use super::live::{Snapshot, is_terminating, namespace};
@@ -169,6 +169,7 @@ impl Case<'_> {
         } else if is_database(wanted.group(), &wanted.subject.kind) {
             let image = images.first();
             found.extend(database_findings(self.snapshot, live, image, self.indexes));
+            found.extend(wanted.database.iter().flat_map(|git| refused_findings(live, git)));
         } else {
             found.extend(ready_finding(live));
         }

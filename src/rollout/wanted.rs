@@ -20,6 +20,8 @@ pub struct Wanted {
     pub images: Vec<WantedImage>,
     /// The annotations of its pods' template.
     pub annotations: Vec<(String, String)>,
+    /// The whole of it, where it is a database.
+    pub database: Option<Value>,
 }
 
 /// The groups and kinds that are compared.
@@ -50,7 +52,8 @@ impl Wanted {
             (group, kind) if is_database(group, kind) => (None, database_image(object), Vec::new()),
             _ => (None, Vec::new(), Vec::new()),
         };
-        Some(Self { subject: subject(object), replicas, images, annotations })
+        let database = is_database(key.0, key.1).then(|| object.clone());
+        Some(Self { subject: subject(object), replicas, images, annotations, database })
     }
 
     /// All of `objects` that are compared. Where an autoscaler among them owns a number, git does not; an object without
