@@ -2,6 +2,7 @@
 //!
 //! Source: Kubernetes' API conventions ("Efficient detection of changes", "Retrieving large results sets in chunks").
 
+mod served;
 mod watch;
 
 use std::collections::HashMap;
@@ -15,9 +16,9 @@ use kube::core::Request;
 use serde_json::Value;
 
 use super::dump::fill_in;
-use super::kind::{Served, join};
 use super::{ClusterError, ClusterReader, KindName, Listing, LogName, ObjectName, WatchEvent};
 use crate::kubernetes::{Connection, ConnectionName, Failure, FailureKind};
+use served::{Served, join};
 
 /// How many objects are asked for at once.
 const PAGE: u32 = 500;
@@ -89,7 +90,7 @@ impl LiveCluster {
 
     /// Where `kind` is; `None` where the cluster has no such kind.
     fn served(&self, kind: &KindName) -> Result<Option<Served>, ClusterError> {
-        if let Some(served) = kind.built_in() {
+        if let Some(served) = Served::built_in(kind) {
             return Ok(Some(served));
         }
         let known = || self.served.lock().unwrap_or_else(PoisonError::into_inner);

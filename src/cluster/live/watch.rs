@@ -8,10 +8,10 @@ use kube::api::WatchParams;
 use kube::core::Request;
 use serde_json::Value;
 
+use super::served::Served;
 use super::{AskError, LiveCluster};
 use crate::clock;
 use crate::cluster::dump::fill_in;
-use crate::cluster::kind::Served;
 use crate::cluster::{ClusterError, KindName, WatchEvent};
 use crate::kubernetes::{Failure, FailureKind};
 
