@@ -22,7 +22,7 @@ use crate::kustomize::node::{Entry, Layout, Map, Node, Value};
 use crate::kustomize::resource::Resource;
 
 pub(crate) use self::number::{format_g, json_float};
-pub(crate) use self::scalar::style_of;
+pub(crate) use self::scalar::{double_quoted, style_of};
 pub(crate) use self::typed::{
     Typed, decode_base64, fold_next_lines, is_string_key, typed_by, typed_in,
 };

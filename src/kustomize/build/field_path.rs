@@ -111,9 +111,11 @@ impl Walk<'_> {
 
     fn walk_map(&mut self, map: &mut Map, path: &str) -> Result<(), FieldPathError> {
         let (part, rest) = split_first(path);
-        let name = part.strip_suffix("[]").unwrap_or(&part);
+        let without_brackets = part.strip_suffix("[]");
+        let is_list = without_brackets.is_some();
+        // kyaml `cleanPath`
+        let name = without_brackets.unwrap_or(&part).trim();
         check_name(name)?;
-        let is_list = name.len() < part.len();
         let empty = match (self.create, rest) {
             _ if is_list => None,
             (Create::Never, _) => None,
@@ -149,7 +151,7 @@ fn check_name(name: &str) -> Result<(), FieldPathError> {
     let digits = name.strip_prefix(['+', '-']).unwrap_or(name);
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     let is_element = name.starts_with('[') && name.ends_with(']');
-    if name.trim().is_empty() || is_number || is_element || matches!(name, "-" | "*") {
+    if name.is_empty() || is_number || is_element || matches!(name, "-" | "*") {
         return Err(FieldPathError::Name { name: name.to_owned() });
     }
     Ok(())

@@ -381,8 +381,12 @@ fn text_of(node: &Node) -> Option<&str> {
     matches!(typed_in(scalar, node.layout), Ok(Typed::Str(_))).then_some(&*scalar.text)
 }
 
-/// Group and kind of the role that a role binding refers to.
+/// Group and kind of the role that a role binding refers to, an object or a list there being no text (kustomize
+/// `getRoleRefGvk`).
 fn role_ref(resource: &Resource) -> Option<(Text, Text)> {
-    let text = |field: &str| resource.node.lookup(&["roleRef", field])?.as_text().cloned();
+    let text = |field: &str| {
+        let node = resource.node.lookup(&["roleRef", field])?;
+        Some(node.as_text().cloned().unwrap_or_default())
+    };
     Some((text("apiGroup")?, text("kind")?))
 }

@@ -418,7 +418,11 @@ fn apply_json(
     forget(target);
     let annotations = target.annotations();
     if annotations.iter().any(|(key, _)| key.is_empty()) {
-        // Kyaml cannot set such a field, and kustomize does not look at the error: none is left.
+        // Kyaml cannot set such a field. `patches:` does not look at the error: none is left.
+        if !remembers {
+            let message = "the annotations of an object must be a map";
+            return Err(BuildError::new(BuildErrorKind::Emit, message).at(target.origin));
+        }
         target.forget_build_annotations();
         target.set_annotations(Vec::new(), target.origin);
         return Ok(());

@@ -4,6 +4,7 @@
 //! not anchored, `*` is every element of a list.
 
 use super::embedded_yaml;
+use super::emit;
 use super::go_regexp;
 use super::limits::MAX_PATH;
 use super::location::Location;
@@ -100,10 +101,15 @@ impl PathMatcher {
             self.locations.push(self.here.clone());
             return Ok(1);
         };
+        if node.is_null() && is_of_list(part) {
+            // A null is a list without elements; those that kyaml adds to the null itself no output shows.
+            let mut list = Node::seq(Vec::new(), node.origin);
+            return find(&mut list, path, self.create, self.origin).map(|matched| matched.count);
+        }
         if is_place(part) {
             return self.walk_place(node, part, rest);
         }
-        if part.starts_with('[') && part.ends_with(']') {
+        if is_pattern(part) {
             return match Step::parse(part)? {
                 Step::Match { field, value } => self.walk_matching(node, field, value, rest),
                 _ => Err(format!("`{part}` must have the form [field=pattern]").into()),
@@ -136,8 +142,7 @@ impl PathMatcher {
         let create = self.create?;
         Some(match rest.first().map(String::as_str) {
             None | Some("") => create,
-            Some(next) if is_place(next) => MadeKind::Seq,
-            Some(next) if next.starts_with('[') && next.ends_with(']') => MadeKind::Seq,
+            Some(next) if is_place(next) || is_pattern(next) => MadeKind::Seq,
             Some(_) => MadeKind::Map,
         })
     }
@@ -246,10 +251,16 @@ fn is_place(part: &str) -> bool {
     super::lookup::integer(part).is_some_and(|place| place >= 0)
 }
 
+fn is_pattern(part: &str) -> bool {
+    part.starts_with('[') && part.ends_with(']')
+}
+
+/// Whether the part leads to elements of a list.
+fn is_of_list(part: &str) -> bool {
+    is_place(part) || is_pattern(part) || part == "*"
+}
+
 fn items_of(node: &mut Node) -> Result<&mut Vec<Node>, String> {
-    if node.is_null() {
-        return Err("the list is null".to_owned());
-    }
     let found = kind_name(node);
     node.as_seq_mut().ok_or_else(|| format!("a list must stand there, not {found}"))
 }
@@ -285,7 +296,7 @@ fn scalar_text(scalar: &Scalar) -> String {
     let Scalar { text, style, tag, .. } = scalar;
     match style {
         Style::SingleQuoted => format!("'{}'", text.replace('\'', "''")),
-        Style::DoubleQuoted => format!("\"{text}\""),
+        Style::DoubleQuoted => emit::double_quoted(text),
         Style::Plain | Style::Tagged if *tag == Tag::Null && text.is_empty() => "null".to_owned(),
         _ => text.trim().to_owned(),
     }

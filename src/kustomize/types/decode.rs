@@ -100,7 +100,9 @@ impl Path<'_> {
         if describe_scalar(scalar) == "a string" {
             return Some(Text::clone(&scalar.text));
         }
-        if matches!(self.root(), Self::Root) {
+        // Kustomize embeds these fields (`resid.Gvk`), and sigs.k8s.io/yaml knows no types of what is embedded.
+        let is_embedded = matches!(self, Self::Field(_, "group" | "version" | "kind"));
+        if is_embedded || matches!(self.root(), Self::Root) {
             return None;
         }
         match resolve(&scalar.text, Rules::Kustomization) {

@@ -29,6 +29,13 @@ struct Allowed {
     block: bool,
 }
 
+/// The text in double quotes, on one line.
+pub(crate) fn double_quoted(text: &str) -> String {
+    let mut out = String::new();
+    Folder::new(&mut out, 0, Context::SimpleKey).double_quoted(text);
+    out
+}
+
 /// Writes a string that starts at the end of `out`; lines that follow are indented by `indent`.
 pub(super) fn write_string(out: &mut String, text: &str, indent: usize, context: Context) {
     let allowed = analyze(text);
