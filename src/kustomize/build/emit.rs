@@ -7,6 +7,7 @@
 //! Source: kustomize api `resource.AsYAML`, kyaml `RNode.MarshalJSON`, sigs.k8s.io/yaml
 //! `JSONToYAML`, go.yaml.in/yaml v2.4.2 `encode.go` and `emitterc.go`.
 
+mod comments;
 mod folding;
 mod key_order;
 mod number;
@@ -41,6 +42,7 @@ pub(crate) fn as_yaml(resources: &[Resource]) -> Result<String, BuildError> {
         if index > 0 {
             emitter.out.push_str("---\n");
         }
+        comments::check(&resource.node)?;
         emitter.document(&resource.node)?;
     }
     Ok(emitter.out)

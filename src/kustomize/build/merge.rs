@@ -93,10 +93,14 @@ impl<'s> Walker<'s> {
 
     fn walk_two(
         &self,
-        dest: Option<Node>,
+        mut dest: Option<Node>,
         patch: Option<Node>,
         field: Option<Field<'s>>,
     ) -> Outcome {
+        // `SetComments`
+        if let (Some(dest), Some(patch)) = (&mut dest, &patch) {
+            dest.comment = patch.comment.clone().or(dest.comment.take());
+        }
         let present = [&dest, &patch].into_iter().flatten().find(|node| !node.is_null());
         match present.map(|node| &node.value) {
             None | Some(Value::Map(_)) => {
