@@ -134,6 +134,9 @@ pub enum Value {
 pub enum Comment {
     /// Behind it on its line, from `#` on.
     Behind(Text),
+    /// Behind the bracket that closes it, from `#` on; where it is no longer written in brackets, kyaml prints it behind what
+    /// follows.
+    Closing(Text),
     /// On lines of their own, above it or below it; how they are printed is not known here.
     Around,
 }

@@ -161,6 +161,7 @@ impl<'t, 's> Converter<'t, 's> {
         let comment = self.tree.node(id).comment.map(|remark| {
             Box::new(match remark {
                 Remark::Behind(text) => Comment::Behind(Text::from(text.trim_end())),
+                Remark::Closing(text) => Comment::Closing(Text::from(text.trim_end())),
                 Remark::Around => Comment::Around,
             })
         });

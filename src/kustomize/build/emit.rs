@@ -19,9 +19,10 @@ use std::borrow::Cow;
 use self::scalar::{Context, write_string};
 use self::typed::is_merge_key;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Entry, Layout, Map, Node, Value};
+use crate::kustomize::node::{Comment, Entry, Layout, Map, Node, Value};
 use crate::kustomize::resource::Resource;
 
+pub(crate) use self::comments::check as check_held_back;
 pub(crate) use self::number::{format_g, json_float};
 pub(crate) use self::scalar::{double_quoted, style_of};
 pub(crate) use self::typed::{
@@ -42,7 +43,7 @@ pub(crate) fn as_yaml(resources: &[Resource]) -> Result<String, BuildError> {
         if index > 0 {
             emitter.out.push_str("---\n");
         }
-        comments::check(&resource.node)?;
+        check_held_back(&resource.node)?;
         emitter.document(&resource.node)?;
     }
     Ok(emitter.out)
@@ -53,7 +54,8 @@ pub(crate) fn as_yaml(resources: &[Resource]) -> Result<String, BuildError> {
 /// # Errors
 /// [`BuildErrorKind::Unsupported`] for such a value; `in_flow` says that it stands in braces or brackets.
 pub(crate) fn check_comment(node: &Node, in_flow: bool) -> Result<(), BuildError> {
-    let is_own = node.comment.is_some() && node.as_scalar().is_none();
+    let is_own = matches!(node.comment.as_deref(), Some(Comment::Behind(_) | Comment::Around))
+        && node.as_scalar().is_none();
     let is_commented = is_own || node.layout == Layout::CommentedBlock;
     if !is_commented || (!in_flow && !node.is_nil_or_empty()) {
         return Ok(());

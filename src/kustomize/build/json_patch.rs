@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 
 use self::value::{add, equal, json_of, locate, node_of, parse_index, read_again, through_float64};
+use super::emit::check_held_back;
 use super::limits::{Limits, MAX_PATH};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Value};
@@ -92,6 +93,7 @@ impl JsonPatch {
     pub(super) fn apply(&self, document: &mut Node, limits: &Limits) -> Result<(), BuildError> {
         // What cannot be printed cannot be patched.
         json_of(document, Rules::Resource)?;
+        check_held_back(document)?;
         read_again(document, false)?;
         for operation in &self.operations {
             operation

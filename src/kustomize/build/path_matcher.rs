@@ -284,7 +284,9 @@ fn matches(node: &Node, regex: &regex::Regex) -> Result<bool, Failure> {
     };
     Ok(match node.comment.as_deref() {
         None => regex.is_match(&text),
-        Some(Comment::Behind(comment)) => regex.is_match(&format!("{text} {comment}")),
+        Some(Comment::Behind(comment) | Comment::Closing(comment)) => {
+            regex.is_match(&format!("{text} {comment}"))
+        }
         Some(Comment::Around) => return Err(Failure::Unsupported(AROUND)),
     })
 }

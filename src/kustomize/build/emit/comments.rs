@@ -1,17 +1,19 @@
 //! Where kustomize's own text of a resource breaks: it prints a resource with its comments, and reads that again.
 //!
 //! A comment behind `}` or `]` of a collection that is printed by indentation now (a patch put it in the place of a null, say) is
-//! held back and stands behind the next key. Before `[]` or `{}` of a collection that is not marked as one in brackets that comment
-//! comes too late, and what follows is no YAML any more.
+//! held back and stands behind the next key. Before `[]` or `{}` of a collection that is not marked as one in brackets, and behind the
+//! dash of an element in brackets, a line break comes with it, and what follows is no YAML any more.
 //!
 //! Source: go.yaml.in/yaml v3.0.4 `emitterc.go` (`line_comment`, `key_line_comment`).
 
 use crate::kustomize::error::BuildError;
-use crate::kustomize::node::{Layout, Node, Value};
+use crate::kustomize::node::{Comment, Layout, Node, Value};
 
+/// Fails where a comment is held back until it breaks the text.
+///
 /// # Errors
 /// [`BuildErrorKind::Unsupported`](crate::kustomize::error::BuildErrorKind::Unsupported) where the text of the resource would break.
-pub(super) fn check(resource: &Node) -> Result<(), BuildError> {
+pub(crate) fn check(resource: &Node) -> Result<(), BuildError> {
     HeldBack::default().block(resource)
 }
 
@@ -34,13 +36,21 @@ impl HeldBack {
         }
         match &node.value {
             Value::Scalar(_) => self.line = false,
-            Value::Seq(items) => items.iter().try_for_each(|item| self.block(item))?,
+            Value::Seq(items) => items.iter().try_for_each(|item| self.behind_dash(item))?,
             Value::Map(map) => {
                 map.entries().iter().try_for_each(|entry| self.behind_key(&entry.value))?;
             }
         }
-        self.line |= node.comment.is_some() && node.as_scalar().is_none();
+        self.line |= matches!(node.comment.as_deref(), Some(Comment::Closing(_)));
         Ok(())
+    }
+
+    fn behind_dash(&mut self, item: &Node) -> Result<(), BuildError> {
+        if self.line && is_flow(item) {
+            let what = "a comment behind a collection, held back until an element in brackets";
+            return Err(BuildError::unsupported(what).at(item.origin));
+        }
+        self.block(item)
     }
 
     fn behind_key(&mut self, value: &Node) -> Result<(), BuildError> {

@@ -224,7 +224,12 @@ pub(super) fn read_again(node: &mut Node, in_flow: bool) -> Result<(), BuildErro
             let layout = if in_flow { Layout::Flow } else { Layout::Block };
             let read = match typed_in(scalar, layout).map_err(|error| error.at(origin))? {
                 Typed::Null => Some(Scalar::null()),
-                Typed::Str(text) if scalar.tag != Tag::Str || *text != *scalar.text => {
+                // A folded text that was printed in quotes is not folded any more.
+                Typed::Str(text)
+                    if scalar.tag != Tag::Str
+                        || scalar.style == Style::Folded
+                        || *text != *scalar.text =>
+                {
                     let text = Text::from(text);
                     Some(Scalar { style: style_of(&text), ..Scalar::string(text) })
                 }

@@ -301,6 +301,9 @@ impl<'s> Parser<'s> {
             (false, _) => self.block_items(layout)?,
         }
         self.close(id, first);
+        if layout == Layout::Flow && !self.comment.is_empty() {
+            self.syntax.nodes[id.0 as usize].comment = Some(Remark::Closing(self.comment));
+        }
         let own = |anchor: &&mut Anchor| anchor.node == id;
         let anchor = properties.anchor.and_then(|name| self.anchors.get_mut(name));
         if let Some(anchor) = anchor.filter(own) {
