@@ -63,6 +63,7 @@ impl Failure {
 pub struct Connection {
     runtime: Runtime,
     client: Client,
+    answer_time: Duration,
 }
 
 impl Connection {
@@ -79,7 +80,14 @@ impl Connection {
             let _inside = runtime.enter();
             Client::try_from(config).map_err(|error| invalid(error.to_string()))?
         };
-        Ok(Self { runtime, client })
+        Ok(Self { runtime, client, answer_time: ANSWER_TIME })
+    }
+
+    /// The same, where one answer may take no longer than `allowed` either.
+    #[must_use]
+    pub fn within(self, allowed: Option<Duration>) -> Self {
+        let answer_time = allowed.map_or(ANSWER_TIME, |allowed| allowed.min(ANSWER_TIME));
+        Self { answer_time, ..self }
     }
 
     /// The client.
@@ -94,17 +102,16 @@ impl Connection {
         self.client.default_namespace()
     }
 
-    /// What `answer` comes to, within [`ANSWER_TIME`].
+    /// What `answer` comes to, within [`ANSWER_TIME`], or the shorter time that [`Connection::within`] allows.
     ///
     /// # Errors
     /// As the request; [`FailureKind::Unreachable`] where the time is over.
     pub fn bounded<T>(&self, answer: impl Future<Output = kube::Result<T>>) -> Result<T, Failure> {
-        let bounded = async { tokio::time::timeout(ANSWER_TIME, answer).await };
+        let bounded = async { tokio::time::timeout(self.answer_time, answer).await };
         match self.runtime.block_on(bounded) {
             Ok(answer) => answer.map_err(failure),
             Err(_) => {
-                let message =
-                    format!("the cluster does not answer within {}s", ANSWER_TIME.as_secs());
+                let message = format!("the cluster does not answer within {:?}", self.answer_time);
                 Err(Failure::new(FailureKind::Unreachable, message))
             }
         }

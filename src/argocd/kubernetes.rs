@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
 use kube::api::{GetParams, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
@@ -54,6 +55,12 @@ impl Kubernetes {
         let connection = Connection::connect(&name.connection)?;
         let namespace = name.namespace.clone();
         Ok(Self { connection, namespace, refreshes: AtomicU64::new(0) })
+    }
+
+    /// The same, where one answer may take no longer than `allowed` either.
+    #[must_use]
+    pub fn within(self, allowed: Option<Duration>) -> Self {
+        Self { connection: self.connection.within(allowed), ..self }
     }
 
     /// What `answer` comes to, within bounds.

@@ -33,6 +33,8 @@ pub struct Comparison {
     pub nodes_changed: Vec<(Node, Node)>,
     /// Kinds that were not looked at on one side or the other, so that nothing is said of them.
     pub unseen: Vec<String>,
+    /// Those of them that were looked at then and could not be now: nobody can tell whether there is new trouble.
+    pub lost: Vec<String>,
 }
 
 /// Trouble that grew.
@@ -94,11 +96,16 @@ impl AddressChange {
 }
 
 impl Comparison {
-    /// Of what there was and what there is.
+    /// Of what there was and what there is; what is `denied` may not be looked at now. A kind that a dump does not hold may have no
+    /// object any more, so that it is a loss where something of it was recorded.
     #[must_use]
-    pub fn of(before: &Baseline, after: &Baseline) -> Self {
+    pub fn of(before: &Baseline, after: &Baseline, denied: &[String]) -> Self {
         let unseen = before.unseen.iter().chain(&after.unseen).cloned().collect();
-        let mut found = Self { unseen, ..Self::default() };
+        let is_lost = |kind: &&String| {
+            !before.unseen.contains(kind) && (denied.contains(kind) || before.has_any(kind))
+        };
+        let lost = after.unseen.iter().filter(is_lost);
+        let mut found = Self { unseen, lost: lost.cloned().collect(), ..Self::default() };
         found.unseen.sort();
         found.unseen.dedup();
         found.compare_troubles(before, after);
@@ -116,9 +123,16 @@ impl Comparison {
         !self.new.is_empty() || !self.worse.is_empty()
     }
 
+    /// Whether there is no new trouble, as far as that was looked for when the first of both was recorded.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        !self.has_new_trouble() && self.lost.is_empty()
+    }
+
     fn compare_troubles(&mut self, before: &Baseline, after: &Baseline) {
         let unseen = self.unseen.clone();
-        let is_seen = |trouble: &&Trouble| !unseen.contains(&kind_looked_at(trouble));
+        let is_seen =
+            |trouble: &&Trouble| !unseen.iter().any(|kind| *kind == trouble.kind_looked_at());
         for now in after.troubles.iter().filter(is_seen) {
             match before.troubles.iter().find(|then| then.is_same(now)) {
                 None => self.new.push(now.clone()),
@@ -223,13 +237,5 @@ impl Comparison {
         }
         let is_gone = |then: &&Node| !after.nodes.iter().any(|now| now.name == then.name);
         self.nodes_gone = before.nodes.iter().filter(is_gone).cloned().collect();
-    }
-}
-
-/// The kind of the objects that a trouble was found by: pods stand under the name of what made them.
-fn kind_looked_at(trouble: &Trouble) -> String {
-    match trouble.what {
-        super::What::PodsNotReady => "Pod".to_owned(),
-        _ => trouble.kind.clone(),
     }
 }

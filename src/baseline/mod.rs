@@ -154,6 +154,14 @@ impl Trouble {
             && self.name == other.name
     }
 
+    /// The kind of the objects that it was found by: pods stand under the name of what made them.
+    fn kind_looked_at(&self) -> &str {
+        match self.what {
+            What::PodsNotReady => "Pod",
+            _ => &self.kind,
+        }
+    }
+
     /// `Deployment/web (shop)`.
     #[must_use]
     pub fn shown(&self) -> String {
@@ -210,6 +218,22 @@ impl Baseline {
             applications: snapshot.all("argoproj.io", "Application").iter().map(place).collect(),
             workloads: workloads(snapshot),
         }
+    }
+}
+
+impl Baseline {
+    /// Whether something of that kind was recorded.
+    fn has_any(&self, kind: &str) -> bool {
+        let is_there = match kind {
+            "Node" => !self.nodes.is_empty(),
+            "Pod" => !self.workloads.is_empty(),
+            "PersistentVolumeClaim" => !self.claims.is_empty(),
+            "Service" => !self.addresses.is_empty(),
+            "Application" => !self.applications.is_empty(),
+            "Cluster" => !self.databases.is_empty(),
+            _ => false,
+        };
+        is_there || self.troubles.iter().any(|trouble| trouble.kind_looked_at() == kind)
     }
 }
 

@@ -64,8 +64,7 @@ fn of(object: &Value, what: What, detail: &str) -> Trouble {
 fn node_troubles(node: &Value) -> Vec<Trouble> {
     let mut found = Vec::new();
     if !is_condition_true(node, "Ready") {
-        let said = condition(node, "Ready").map_or("", |ready| text_at(ready, "/message"));
-        found.push(of(node, What::NodeNotReady, said));
+        found.push(of(node, What::NodeNotReady, &why_not_ready(node)));
     }
     let pressures: Vec<&str> =
         PRESSURES.into_iter().filter(|pressure| is_condition_true(node, pressure)).collect();
@@ -76,6 +75,18 @@ fn node_troubles(node: &Value) -> Vec<Trouble> {
         found.push(of(node, What::NodeCordoned, "nothing new is placed on it"));
     }
     found
+}
+
+/// What a node says of it: the message of its condition, else its reason, else its status.
+fn why_not_ready(node: &Value) -> String {
+    let Some(ready) = condition(node, "Ready") else {
+        return "it has no condition Ready".to_owned();
+    };
+    let said = ["/message", "/reason"].map(|pointer| text_at(ready, pointer));
+    match said.into_iter().find(|said| !said.is_empty()) {
+        Some(said) => said.to_owned(),
+        None => format!("its condition Ready is {}", text_at(ready, "/status")),
+    }
 }
 
 /// Pods that have done their work, or that are on their way out and in time, are well.

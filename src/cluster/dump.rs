@@ -78,6 +78,12 @@ impl Dump {
         self
     }
 
+    /// Whether it holds no object.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
     /// The kinds and objects, in the order of the dump.
     pub(super) fn into_objects(self) -> Vec<(KindName, Value)> {
         self.objects

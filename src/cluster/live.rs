@@ -8,6 +8,7 @@ mod watch;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 // `kube` gives its streams as readers of futures-util, which it turns on there.
 use futures_util::AsyncReadExt as _;
@@ -47,6 +48,12 @@ enum Ask<'a> {
 }
 
 impl LiveCluster {
+    /// The same, where one answer may take no longer than `allowed` either.
+    #[must_use]
+    pub fn within(self, allowed: Option<Duration>) -> Self {
+        Self { connection: self.connection.within(allowed), ..self }
+    }
+
     /// Reads the configuration; nothing is asked yet.
     ///
     /// # Errors

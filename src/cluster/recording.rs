@@ -57,6 +57,19 @@ impl Recording {
     }
 }
 
+impl Recording {
+    /// Whether it tells of no object at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.documents.iter().all(|(_, document)| match document {
+            Recorded::State(objects) => objects.is_empty(),
+            Recorded::Kind(_, objects) => objects.is_empty(),
+            Recorded::Event(_) => false,
+            Recorded::End => true,
+        })
+    }
+}
+
 /// One document; `None` for what says nothing, such as a bookmark.
 fn read(
     described: &str,

@@ -26,12 +26,22 @@ impl From<ClusterError> for Error {
     }
 }
 
+/// How a dump is written.
+const HOW_TO_DUMP: &str = "a dump is what `kubectl get KINDS -A -o json` prints: the pages of verify, baseline and drain-plan name the kinds";
+
 impl Error {
     /// Why the file `name` is no dump of a cluster.
     #[must_use]
     pub fn from_dump(name: &str, error: DumpError) -> Self {
         Self::new(codes::DUMP_INVALID, error.message)
             .at(Location::at(name, error.line, error.column))
-            .hint("a dump is what `kubectl get KINDS -A -o json` prints: the pages of verify, baseline and drain-plan name the kinds")
+            .hint(HOW_TO_DUMP)
+    }
+
+    /// That the dumps of those names hold nothing that could be looked at: nothing can be said then, least of all that all is well.
+    #[must_use]
+    pub fn from_empty_dump(names: &str) -> Self {
+        Self::new(codes::DUMP_INVALID, format!("{names}: nothing in it that could be looked at"))
+            .hint(HOW_TO_DUMP)
     }
 }

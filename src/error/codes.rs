@@ -137,7 +137,7 @@ catalogue! {
     DRAIN_UNKNOWN = "drain-unknown", Refused,
         "Nothing rendered states how long the workload drains, so there is nothing to align the grace with. `--assume DUR` says it.";
     DUMP_INVALID = "dump-invalid", Refused,
-        "The file of `--from` is not what `kubectl get -o json` writes. The place is named.";
+        "The file of `--from` is not what `kubectl get -o json` writes; the place is named. Or it holds no object that could be looked at.";
     DUPLICATE_KEY = "duplicate-key", Refused,
         "A key stands twice in the JSON of `--digests`.";
     EDIT_BREAKS_BUILD = "edit-breaks-build", Refused,
@@ -296,6 +296,8 @@ catalogue! {
         "The resource has no such field in what the overlay renders.";
     NO_SUCH_FILE = "no-such-file", Missing,
         "A file named by an option does not exist or cannot be read.";
+    NO_SUCH_NAMESPACE = "no-such-namespace", Missing,
+        "The cluster, or the dump of it, has no namespace of that name, and nothing that is in one.";
     NO_SUCH_NODE = "no-such-node", Missing,
         "`--nodes` or `--selector` names no node of the cluster. The nearest names are listed.";
     NO_SUCH_OVERLAY = "no-such-overlay", Missing,
@@ -466,6 +468,8 @@ catalogue! {
         "`lock --check` found a reference that is not locked, a tag that is another commit now, or one that is gone; each is listed.";
     NEW_TROUBLE = "new-trouble", Found,
         "`baseline compare` found trouble that was not there when the baseline was recorded, or more of it. What was there before is told and is no error.";
+    NOT_LOOKED_AT = "not-looked-at", Found,
+        "`baseline compare` could not look at a kind that was looked at when the baseline was recorded, so that nobody can tell whether it has new trouble.";
     NOT_VERIFIED = "not-verified", Found,
         "`verify` found that what runs is not what it is to be. Each finding is listed; `docs/verify.md` has a section for each.";
     PROBE_FAILED = "probe-failed", Found,

@@ -41,7 +41,7 @@ pub fn record(context: &Context, request: &BaselineRequest) -> Result<Report, Er
             error.hint("a baseline is written over another baseline only; name another file")
         })?;
     }
-    let baseline = look(context, request)?;
+    let (baseline, _) = look(context, request)?;
     let text = serde_json::to_string_pretty(&baseline)
         .map_err(|error| Error::new(codes::INTERNAL, format!("the baseline: {error}")))?;
     let (folder, name) = split(&path)?;
@@ -63,30 +63,44 @@ pub fn compare(context: &Context, request: &BaselineRequest) -> Result<Report, E
         };
         return Err(Error::new(codes::NOT_ALLOWED, message).hint("leave --namespace out"));
     }
-    let after = look(context, &BaselineRequest { namespace, ..request.clone() })?;
-    let comparison = Comparison::of(&before, &after);
-    Ok(compared(&request.file.display().to_string(), &before, &after, &comparison, request.form))
+    let (after, denied) = look(context, &BaselineRequest { namespace, ..request.clone() })?;
+    let kinds: Vec<String> = denied.iter().map(|(kind, _)| kind.clone()).collect();
+    let comparison = Comparison::of(&before, &after, &kinds);
+    let file = request.file.display().to_string();
+    let mut report = compared(&file, &before, &after, &comparison, request.form);
+    report.error = report
+        .error
+        .map(|error| denied.iter().fold(error, |error, (_, why)| error.cause(why.to_string())));
+    Ok(report)
 }
 
-/// Lists all kinds. A right that is missing, or a kind that a dump does not have, is remembered: nothing is said of it.
-fn look(context: &Context, request: &BaselineRequest) -> Result<Baseline, Error> {
+/// Lists all kinds. A right that is missing, or a kind that a dump does not have, is remembered: nothing is said of it. The
+/// rights that are missing are given too, each with its kind.
+///
+/// # Errors
+/// Where the cluster cannot be read, or there is no kind that can be looked at.
+fn look(
+    context: &Context,
+    request: &BaselineRequest,
+) -> Result<(Baseline, Vec<(String, ClusterError)>), Error> {
     let reader = request.access.open(context)?;
     let is_dump = !request.access.from.is_empty();
     let (mut snapshot, mut unseen) = (Snapshot::default(), Vec::new());
-    let mut denied = None;
+    let mut denied = Vec::new();
     for (group, kind) in KINDS {
         match reader.list(&KindName::new(group, kind), request.namespace.as_deref()) {
             Ok(listing) if listing.is_known || !is_dump => snapshot.extend(listing.items),
             Ok(_) => unseen.push(kind.to_owned()),
             Err(error @ ClusterError::Denied { .. }) => {
                 unseen.push(kind.to_owned());
-                denied.get_or_insert(error);
+                denied.push((kind.to_owned(), error));
             }
             Err(error) => return Err(error.into()),
         }
     }
-    if let Some(denied) = denied.filter(|_| unseen.len() == KINDS.len()) {
-        return Err(denied.into());
+    if unseen.len() == KINDS.len() {
+        let nothing = || Error::from_empty_dump(&reader.described());
+        return Err(denied.into_iter().next().map_or_else(nothing, |(_, why)| why.into()));
     }
     let now = clock::now_unix();
     let origin = Origin {
@@ -96,7 +110,7 @@ fn look(context: &Context, request: &BaselineRequest) -> Result<Baseline, Error>
         namespace: request.namespace.clone(),
         unseen,
     };
-    Ok(Baseline::of(&snapshot, origin))
+    Ok((Baseline::of(&snapshot, origin), denied))
 }
 
 /// Reads a baseline.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Context, input};
 use crate::cluster::{ClusterReader, Dump};
@@ -27,8 +28,20 @@ impl ClusterAccess {
     /// # Errors
     /// Where none is named, its configuration cannot be used, or a dump is none.
     pub fn open(&self, context: &Context) -> Result<Arc<dyn ClusterReader>, Error> {
+        self.open_within(context, context.allowed_time())
+    }
+
+    /// The same, where one answer may take no longer than `allowed`.
+    ///
+    /// # Errors
+    /// As [`ClusterAccess::open`].
+    pub(super) fn open_within(
+        &self,
+        context: &Context,
+        allowed: Option<Duration>,
+    ) -> Result<Arc<dyn ClusterReader>, Error> {
         if self.from.is_empty() {
-            return self.open_live(context);
+            return self.open_live(context, allowed);
         }
         let mut all = Dump::default();
         for file in &self.from {
@@ -37,7 +50,10 @@ impl ClusterAccess {
                 .map_err(|error| Error::from_dump(&text.name, error))?;
             all.append(dump);
         }
-        Ok(Arc::new(all.without_repeats()))
+        match all.is_empty() {
+            true => Err(Error::from_empty_dump(&all.described())),
+            false => Ok(Arc::new(all.without_repeats())),
+        }
     }
 
     /// The address of the API server, as far as it is known without asking anybody; none for a dump.
@@ -52,17 +68,21 @@ impl ClusterAccess {
     }
 
     #[cfg(feature = "cluster")]
-    fn open_live(&self, context: &Context) -> Result<Arc<dyn ClusterReader>, Error> {
+    fn open_live(
+        &self,
+        context: &Context,
+        allowed: Option<Duration>,
+    ) -> Result<Arc<dyn ClusterReader>, Error> {
         use crate::cluster::LiveCluster;
         let name = connection_name(context, self.kubeconfig.as_ref(), self.context.as_ref());
         match LiveCluster::connect(&name) {
-            Ok(cluster) => Ok(Arc::new(cluster)),
+            Ok(cluster) => Ok(Arc::new(cluster.within(allowed))),
             Err(error) => Err(nowhere().cause(error.to_string())),
         }
     }
 
     #[cfg(not(feature = "cluster"))]
-    fn open_live(&self, _: &Context) -> Result<Arc<dyn ClusterReader>, Error> {
+    fn open_live(&self, _: &Context, _: Option<Duration>) -> Result<Arc<dyn ClusterReader>, Error> {
         Err(nowhere())
     }
 }

@@ -5,6 +5,7 @@ mod conditions;
 mod following;
 #[cfg(feature = "http")]
 mod metrics;
+mod place;
 #[cfg(feature = "registry")]
 mod platforms;
 mod reading;
@@ -89,11 +90,7 @@ pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Er
     let mut reading = Reading::new(&*reader);
     let wanted = match request.overlays.is_empty() {
         true => reading.whole_namespace(&namespace)?,
-        false => {
-            let wanted = Wanted::all(&rendered.objects, &namespace);
-            reading.around(&wanted)?;
-            wanted
-        }
+        false => reading.around(Wanted::all(&rendered.objects, &namespace))?,
     };
     let mut unreadable = Vec::new();
     let applications =
@@ -113,6 +110,9 @@ pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Er
     findings.extend(case.findings());
     findings.extend(reading.unreadable.iter().cloned());
     findings.append(&mut unreadable);
+    if !findings.iter().any(Finding::is_failure) {
+        findings.extend(place::nothing_compared(&wanted, &rendered.directories, &namespace));
+    }
     let broken = conditions.broken(&*reader, &case);
     findings.extend(broken.into_iter().map(|broken| broken.finding));
     Ok(Verified {

@@ -83,21 +83,33 @@ pub fn compared(
             })).collect::<Vec<_>>(),
         },
         "unseen": comparison.unseen,
+        "lost": comparison.lost,
     });
     let mut report =
         Report::unchanged("baseline compare", result, to_text(file, before, comparison));
     report.data = form.map(|VerifyForm::Markdown| to_markdown(before, comparison).into_bytes());
+    report.error = error(before, comparison);
+    report
+}
+
+/// New trouble, or kinds of which nobody can tell whether they have some.
+fn error(before: &Baseline, comparison: &Comparison) -> Option<Error> {
     let (new, worse) = (comparison.new.len(), comparison.worse.len());
-    report.error = comparison.has_new_trouble().then(|| {
+    if comparison.has_new_trouble() {
         let first = comparison.new.first().or(comparison.worse.first().map(|worse| &worse.now));
         let first = first.map(Trouble::shown).unwrap_or_default();
         let more =
             if new + worse > 1 { format!(" and {} more", new + worse - 1) } else { String::new() };
         let message =
             format!("trouble that was not there at {}: {first}{more}", before.recorded_at);
-        Error::new(codes::NEW_TROUBLE, message)
-    });
-    report
+        return Some(Error::new(codes::NEW_TROUBLE, message));
+    }
+    (!comparison.lost.is_empty()).then(|| {
+        let kinds = comparison.lost.join(", ");
+        let message = format!("looked at at {} and not now: {kinds}", before.recorded_at);
+        Error::new(codes::NOT_LOOKED_AT, message)
+            .hint("look with the rights, or the kinds in the dump, that it was recorded with; or record anew")
+    })
 }
 
 fn to_text(file: &str, before: &Baseline, comparison: &Comparison) -> Text {
@@ -119,7 +131,12 @@ fn to_text(file: &str, before: &Baseline, comparison: &Comparison) -> Text {
     for (word, object, what) in told(comparison) {
         text.push(Style::Plain, format!("  {word}")).line(format!(" {object}{what}"));
     }
-    if !comparison.has_new_trouble() {
+    if !comparison.lost.is_empty() {
+        text.styled_line(
+            Style::Removed,
+            format!("  not looked at any more: {}", comparison.lost.join(", ")),
+        );
+    } else if !comparison.has_new_trouble() {
         text.styled_line(Style::Added, "  no new trouble");
     }
     unseen(&mut text, &comparison.unseen);
@@ -127,12 +144,10 @@ fn to_text(file: &str, before: &Baseline, comparison: &Comparison) -> Text {
 }
 
 fn to_markdown(before: &Baseline, comparison: &Comparison) -> String {
-    let mark = if comparison.has_new_trouble() { "❌" } else { "✅" };
+    let mark = if comparison.is_good() { "✅" } else { "❌" };
     let mut text = format!("### {mark} Since the baseline of {}\n\n", cell(&before.recorded_at));
     let mut rows: Vec<(&str, String, String)> = Vec::new();
-    let row = |word, trouble: &Trouble| {
-        (word, trouble.shown(), format!("{}: {}", trouble.what.word(), trouble.detail))
-    };
+    let row = |word, trouble: &Trouble| (word, trouble.shown(), said(trouble, trouble.what.word()));
     rows.extend(comparison.new.iter().map(|trouble| row("new", trouble)));
     rows.extend(comparison.worse.iter().map(|worse| row("worse", &worse.now)));
     rows.extend(comparison.kept.iter().map(|kept| row("still", &kept.now)));
@@ -146,8 +161,11 @@ fn to_markdown(before: &Baseline, comparison: &Comparison) -> String {
     for (word, object, what) in rows {
         let _ = writeln!(text, "| {word} | {} | {} |", cell(&object), cell(&what));
     }
-    if !comparison.has_new_trouble() {
+    if comparison.is_good() {
         text.push_str("\nno new trouble\n");
+    }
+    if !comparison.lost.is_empty() {
+        let _ = writeln!(text, "\nnot looked at any more: {}", cell(&comparison.lost.join(", ")));
     }
     if !comparison.unseen.is_empty() {
         let _ = writeln!(text, "\nnot compared: {}", cell(&comparison.unseen.join(", ")));
@@ -214,8 +232,16 @@ fn or_none(text: &str) -> &str {
 fn push(text: &mut Text, style: Style, word: &str, trouble: &Trouble, more: &str) {
     let count = if trouble.count > 1 { format!(" ×{}", trouble.count) } else { String::new() };
     let (shown, what) = (trouble.shown(), trouble.what.word());
-    text.push(style, format!("  {word}"))
-        .line(format!(" {what} {shown}{count}{more}: {}", trouble.detail));
+    let line = said(trouble, &format!(" {what} {shown}{count}{more}"));
+    text.push(style, format!("  {word}")).line(line);
+}
+
+/// What is known of a trouble behind `words`.
+fn said(trouble: &Trouble, words: &str) -> String {
+    match trouble.detail.as_str() {
+        "" => words.to_owned(),
+        detail => format!("{words}: {detail}"),
+    }
 }
 
 fn unseen(text: &mut Text, kinds: &[String]) {

@@ -7,8 +7,8 @@ use super::live::{kind, name, namespace, text_at};
 use crate::checks::{Severity, Subject, section};
 
 /// Every id with its severity; `docs/verify.md` has a section for each, a test holds the two equal. A note says what to
-/// know and is no failure; all else ends the command with 7.
-pub const CATALOGUE: [(&str, Severity); 55] = [
+/// know and is no failure; all else ends the command with 7. What is `unreadable` is a note where it would only have explained.
+pub const CATALOGUE: [(&str, Severity); 56] = [
     ("application-not-synced", Severity::Error),
     ("application-other-commit", Severity::Error),
     ("attach-failed", Severity::Error),
@@ -45,6 +45,7 @@ pub const CATALOGUE: [(&str, Severity); 55] = [
     ("mount-failed", Severity::Error),
     ("network-failed", Severity::Error),
     ("node-not-ready", Severity::Error),
+    ("nothing-compared", Severity::Note),
     ("object-differs", Severity::Error),
     ("object-missing", Severity::Error),
     ("on-delete", Severity::Error),
@@ -105,6 +106,12 @@ impl Finding {
     pub fn fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = Some(fix.into());
         self
+    }
+
+    /// The same as something to know: the verdict does not rest on it.
+    #[must_use]
+    pub fn as_note(self) -> Self {
+        Self { severity: Severity::Note, ..self }
     }
 
     /// Whether it ends the command with 7.

@@ -94,6 +94,8 @@ pub struct Follow {
     snapshot: Snapshot,
     lives: BTreeMap<life::Key, PodLife>,
     lows: BTreeMap<life::Key, Low>,
+    /// Kinds that cannot be read, each with its namespace: of their objects nothing is said.
+    unread: BTreeSet<(String, String, String)>,
     /// Kinds that were listed, each with its namespace; before all of them are, numbers say nothing.
     listed: BTreeSet<(String, String, String)>,
     /// Reasons with the time since which they stand.
@@ -118,6 +120,7 @@ impl Follow {
             snapshot: Snapshot::default(),
             lives: BTreeMap::new(),
             lows: BTreeMap::new(),
+            unread: BTreeSet::new(),
             listed: BTreeSet::new(),
             reasons: BTreeMap::new(),
             timeline: Vec::new(),
@@ -139,6 +142,11 @@ impl Follow {
         }
         self.notice_owners();
         self.measure(now);
+    }
+
+    /// From now on nothing is said of the objects of a kind in a namespace: they cannot be read.
+    pub fn leave_out(&mut self, group: &str, kind: &str, namespace: &str) {
+        self.unread.insert((group.to_owned(), kind.to_owned(), namespace.to_owned()));
     }
 
     /// What registries said of images.
@@ -280,7 +288,10 @@ impl Follow {
     /// What there is to be now.
     fn wanted(&self) -> Vec<Wanted> {
         match &self.goal {
-            Goal::Rendered(wanted) => wanted.clone(),
+            Goal::Rendered(wanted) => {
+                let known = wanted.iter().filter(|wanted| !self.unread.contains(&wanted.place()));
+                known.cloned().collect()
+            }
             Goal::Namespace(place) => {
                 let live = KINDS.iter().flat_map(|(group, kind)| self.snapshot.all(group, kind));
                 let here = live.filter(|live| namespace(live) == place).filter_map(Wanted::of);

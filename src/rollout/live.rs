@@ -141,6 +141,12 @@ impl Snapshot {
         }
     }
 
+    /// Whether it has an object of that namespace.
+    #[must_use]
+    pub fn has_any_in(&self, place: &str) -> bool {
+        self.objects.values().flatten().any(|object| namespace(object) == place)
+    }
+
     /// All objects of a kind.
     #[must_use]
     pub fn all(&self, group: &str, kind: &str) -> &[Value] {

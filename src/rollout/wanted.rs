@@ -82,6 +82,12 @@ impl Wanted {
             && api_group(live) == self.group()
     }
 
+    /// Its API group, kind and namespace: what is read at once.
+    #[must_use]
+    pub fn place(&self) -> (String, String, String) {
+        (self.group().to_owned(), self.subject.kind.clone(), self.subject.namespace.clone())
+    }
+
     /// Its API group.
     #[must_use]
     pub fn group(&self) -> &str {

@@ -36,9 +36,11 @@ pub(super) fn findings(
         Ok(listing) => Ok(question.judge(listing.items.iter())),
         Err(error @ ClusterError::Denied { .. }) => {
             let namespace = request.argocd_namespace.as_deref().unwrap_or_default();
-            if request.commit.is_some() {
-                missed(super::unreadable(&kind.group, &kind.kind, namespace, &error));
-            }
+            let unreadable = super::unreadable(&kind.group, &kind.kind, namespace, &error);
+            missed(match request.commit {
+                Some(_) => unreadable,
+                None => unreadable.as_note(),
+            });
             Ok(Vec::new())
         }
         Err(error) => Err(error.into()),

@@ -11,13 +11,16 @@ use std::time::Duration;
 use super::VerifyRequest;
 use super::application::{self, Question, Watched};
 use super::conditions::Asker;
+use super::place::{nothing_compared, require_namespace};
 use super::rendering::{self, Rendered};
 use crate::clock::{self, Deadline, Stopwatch};
 use crate::cluster::{ClusterError, ClusterReader, KindName, WatchEvent};
 use crate::error::Error;
 use crate::ops::Context;
 use crate::report::verify::{Ending, Followed, Verified};
-use crate::rollout::{Broken, Finding, Follow, Goal, Heard, Progress, Wanted, WorkloadLine};
+use crate::rollout::{
+    Broken, Finding, Follow, Goal, Heard, Progress, Snapshot, Wanted, WorkloadLine,
+};
 
 use streams::{Message, Need, Stream, listen, streams};
 
@@ -31,6 +34,8 @@ const DATABASE_DWELL: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(250);
 /// The longest time after a failure in which what explains it is still heard.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How much longer than the whole time an answer may take.
+const LAST_ANSWER: Duration = Duration::from_secs(2);
 /// The pause before conditions that do not hold are asked again.
 const CONDITIONS_PAUSE: Duration = Duration::from_secs(10);
 
@@ -45,10 +50,16 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
         let goal = goal(request, &rendered, &namespace);
         return recorded::recorded(context, request, &rendered, goal);
     }
-    let reader = request.access.open(context)?;
+    // The loop ends by its own clock, a moment before an answer that does not come.
+    let allowed = context.allowed_time().map(|allowed| allowed + LAST_ANSWER);
+    let reader = request.access.open_within(context, allowed)?;
     let default = reader.default_namespace().unwrap_or("default").to_owned();
     let namespace = request.namespace.clone().unwrap_or(default);
     let goal = goal(request, &rendered, &namespace);
+    let unknown = match &goal {
+        Goal::Namespace(place) => require_namespace(&*reader, &Snapshot::default(), place)?,
+        Goal::Rendered(_) => None,
+    };
     let conditions = Asker::new(context, request, &rendered)?;
     let watched = Watched::new(Question::open(context, request, &rendered)?);
     let mut live = Live::start(context, request, &reader, goal, watched);
@@ -69,6 +80,15 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
     };
     findings.extend(follow.findings(now));
     findings.append(&mut unreadable);
+    let is_seen = follow.judge(now, |case| case.snapshot.has_any_in(&namespace));
+    findings.extend(unknown.filter(|_| !is_seen));
+    if !findings.iter().any(Finding::is_failure) {
+        findings.extend(
+            follow.judge(now, |case| {
+                nothing_compared(case.wanted, &rendered.directories, &namespace)
+            }),
+        );
+    }
     findings.extend(broken.into_iter().map(|broken| broken.finding));
     Ok(verified(&rendered, request, reader.described(), findings, &follow, now, ending))
 }
@@ -347,12 +367,18 @@ impl<'a> Live<'a> {
             Ok(WatchEvent::Closed) => self.close(stream, "the stream was closed".to_owned()),
             Ok(WatchEvent::Interrupted(why)) => self.close(stream, why),
             // What only explains is not worth an end.
-            Err(_) if stream.need == Need::None => {
+            Err(error) if stream.need == Need::None => {
                 self.silent.remove(&stream);
+                if is_denied(&error) {
+                    let KindName { group, kind } = &stream.kind;
+                    let unreadable = super::unreadable(group, kind, &stream.namespace, &error);
+                    self.unreadable.push(unreadable.as_note());
+                }
             }
             Err(error @ ClusterError::Denied { .. }) if stream.need == Need::Some => {
                 self.silent.remove(&stream);
                 let KindName { group, kind } = &stream.kind;
+                self.follow.leave_out(group, kind, &stream.namespace);
                 self.unreadable.push(super::unreadable(group, kind, &stream.namespace, &error));
             }
             Err(error) => return Err(error.into()),

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::place::require_namespace;
 use crate::cluster::{ClusterError, ClusterReader, KindName};
 use crate::error::Error;
 use crate::rollout::{Finding, KINDS, Snapshot, Wanted};
 
 /// What is read of every namespace beside what is judged; without pods and sets nothing can be said.
 const NEEDED: [(&str, &str); 2] = [("", "Pod"), ("apps", "ReplicaSet")];
-/// What helps to explain: a right that is missing here is no news.
+/// What helps to explain: a right that is missing here is a note.
 const HELPFUL: [(&str, &str); 3] =
     [("", "Event"), ("", "PersistentVolumeClaim"), ("apps", "ControllerRevision")];
 
@@ -19,19 +20,22 @@ pub(super) struct Reading<'a> {
     pub(super) snapshot: Snapshot,
     /// A finding for each right that is missing.
     pub(super) unreadable: Vec<Finding>,
+    /// Group, kind and namespace of what is judged and could not be read.
+    unread: BTreeSet<(String, String, String)>,
 }
 
 impl<'a> Reading<'a> {
     /// Nothing is read yet.
     pub(super) fn new(reader: &'a dyn ClusterReader) -> Self {
-        Self { reader, snapshot: Snapshot::default(), unreadable: Vec::new() }
+        let snapshot = Snapshot::default();
+        Self { reader, snapshot, unreadable: Vec::new(), unread: BTreeSet::new() }
     }
 
-    /// Reads the namespaces of `wanted`, and what stands around it.
+    /// Reads the namespaces of `wanted`, and what stands around it. What could be read of `wanted` is given back.
     ///
     /// # Errors
     /// Where the cluster does not answer, or pods or workloads may not be read.
-    pub(super) fn around(&mut self, wanted: &[Wanted]) -> Result<(), Error> {
+    pub(super) fn around(&mut self, wanted: Vec<Wanted>) -> Result<Vec<Wanted>, Error> {
         let namespaces: BTreeSet<&str> =
             wanted.iter().map(|wanted| wanted.subject.namespace.as_str()).collect();
         for namespace in namespaces {
@@ -40,16 +44,20 @@ impl<'a> Reading<'a> {
                 of_here.map(|wanted| (wanted.group(), wanted.subject.kind.as_str())).collect();
             self.namespace(namespace, &kinds)?;
         }
-        self.help("", "Node", None)
+        self.help("", "Node", None)?;
+        // What may not be read is unreadable, and not missing.
+        let is_read = |wanted: &Wanted| !self.unread.contains(&wanted.place());
+        Ok(wanted.into_iter().filter(is_read).collect())
     }
 
     /// Reads everything that can be judged in a namespace, and gives it as what there is to be.
     ///
     /// # Errors
-    /// As [`Reading::around`].
+    /// As [`Reading::around`]; where there is no such namespace.
     pub(super) fn whole_namespace(&mut self, namespace: &str) -> Result<Vec<Wanted>, Error> {
         self.namespace(namespace, &KINDS.into())?;
         self.help("", "Node", None)?;
+        self.unreadable.extend(require_namespace(self.reader, &self.snapshot, namespace)?);
         let live = KINDS.iter().flat_map(|(group, kind)| self.snapshot.all(group, kind));
         let wanted = live.filter_map(Wanted::of);
         // What runs is taken as what there is to be: only whether it is well is asked.
@@ -85,17 +93,21 @@ impl<'a> Reading<'a> {
             Ok(listing) => self.snapshot.extend(listing.items),
             Err(error @ ClusterError::Denied { .. }) => {
                 self.unreadable.push(super::unreadable(group, kind, namespace, &error));
+                self.unread.insert((group.to_owned(), kind.to_owned(), namespace.to_owned()));
             }
             Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
-    /// What only helps.
+    /// What only helps: a missing right is a note.
     fn help(&mut self, group: &str, kind: &str, namespace: Option<&str>) -> Result<(), Error> {
         match self.reader.list(&KindName::new(group, kind), namespace) {
             Ok(listing) => self.snapshot.extend(listing.items),
-            Err(ClusterError::Denied { .. }) => {}
+            Err(error @ ClusterError::Denied { .. }) => {
+                let place = namespace.unwrap_or_default();
+                self.unreadable.push(super::unreadable(group, kind, place, &error).as_note());
+            }
             Err(error) => return Err(error.into()),
         }
         Ok(())

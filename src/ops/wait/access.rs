@@ -90,7 +90,7 @@ impl Access {
         let namespace = self.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
         let name = ClusterName { connection, namespace: namespace.to_owned() };
         match Kubernetes::connect(&name) {
-            Ok(kubernetes) => Ok(Arc::new(kubernetes)),
+            Ok(kubernetes) => Ok(Arc::new(kubernetes.within(context.allowed_time()))),
             Err(trouble) => Err(nowhere().cause(trouble.to_string())),
         }
     }

@@ -358,6 +358,70 @@ fn of_kinds_that_were_not_looked_at_nothing_is_said() {
     assert!(result["unseen"].as_array().unwrap().contains(&json!("Node")), "{result}");
 }
 
+/// What was looked at then and cannot be now may have any new trouble.
+#[test]
+fn what_cannot_be_looked_at_any_more_is_no_success() {
+    let lab = Lab::with(&well());
+    lab.record();
+    let without_pods: Vec<Value> = well().into_iter().filter(|o| o["kind"] != "Pod").collect();
+    lab.is(&without_pods);
+    let ran = lab.compare();
+    assert_eq!((ran.status, ran.code().as_str()), (7, "not-looked-at"), "{ran:?}");
+    assert_eq!(ran.json()["result"]["lost"], json!(["Pod"]));
+    assert!(ran.json()["error"]["message"].as_str().unwrap().ends_with("and not now: Pod"));
+    let people =
+        lab.0.overlay(&["baseline", "compare", "before.json", "--from", "dump.json"]).stdout;
+    assert!(people.contains("  not looked at any more: Pod\n"), "{people}");
+    assert!(!people.contains("no new trouble"), "{people}");
+    // What was not looked at then either is no loss; and new trouble comes first.
+    assert_eq!(lab.record().status, 0);
+    assert_eq!(lab.compare().status, 0);
+    lab.is(&[node("n1", "False", "v1.30.1")]);
+    assert_eq!(lab.compare().code(), "new-trouble");
+}
+
+#[test]
+fn a_dump_without_anything_that_is_looked_at_is_refused() {
+    let lab = Lab::with(&well());
+    lab.record();
+    let map = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" } });
+    for objects in [vec![], vec![map]] {
+        lab.is(&objects);
+        for ran in [lab.compare(), lab.run(&["record", "other.json"])] {
+            assert_eq!((ran.status, ran.code().as_str()), (3, "dump-invalid"), "{ran:?}");
+        }
+    }
+    let ran =
+        lab.0.overlay(&["baseline", "compare", "before.json", "--from", "/dev/null", "-o", "json"]);
+    assert_eq!((ran.status, ran.code().as_str()), (3, "dump-invalid"), "{ran:?}");
+}
+
+/// Of nodes that say nothing of why, their condition is told.
+#[test]
+fn a_node_that_is_not_ready_says_why() {
+    let mut mute = node("n2", "Unknown", "v1.30.1");
+    mute["status"]["conditions"] = json!([{ "type": "Ready", "status": "Unknown" }]);
+    let mut reasoned = mute.clone();
+    reasoned["status"]["conditions"][0]["reason"] = json!("NodeStatusUnknown");
+    let mut bare = mute.clone();
+    bare["status"]["conditions"] = json!([]);
+    for (broken, expected) in [
+        (mute, "its condition Ready is Unknown"),
+        (reasoned, "NodeStatusUnknown"),
+        (bare, "it has no condition Ready"),
+    ] {
+        let mut objects = well();
+        let lab = Lab::with(&objects);
+        lab.record();
+        objects[1] = broken;
+        lab.is(&objects);
+        let text =
+            lab.0.overlay(&["baseline", "compare", "before.json", "--from", "dump.json"]).stdout;
+        let line = format!("  new node-not-ready Node/n2: {expected}\n");
+        assert!(text.contains(&line), "{text}");
+    }
+}
+
 #[test]
 fn one_namespace_alone() {
     let mut objects = well();
@@ -425,9 +489,11 @@ fn a_cluster_is_read_over_its_api() {
     server.apply(node("n2", "False", "v1.30.1"));
     let ran = run("compare");
     assert_eq!(troubles(&ran, "new"), ["node-not-ready Node/n2"], "{ran:?}");
-    // A right that is missing: the kind is named and left out, not taken for gone.
+    // A right that is missing now: the kind is named, and neither taken for gone nor for well.
     server.deny("list", "nodes");
     let ran = run("compare");
-    assert_eq!((ran.status, &ran.json()["result"]["unseen"]), (0, &json!(["Node"])), "{ran:?}");
+    assert_eq!((ran.status, ran.code().as_str()), (7, "not-looked-at"), "{ran:?}");
+    assert_eq!(ran.json()["result"]["unseen"], json!(["Node"]), "{ran:?}");
+    assert_eq!(ran.json()["result"]["nodes"]["gone"], json!([]), "{ran:?}");
     assert!(server.asked().iter().all(|asked| asked.method == "GET"));
 }

@@ -165,6 +165,16 @@ fn trouble_that_the_baseline_does_not_know_stops_everything() {
     assert_eq!((ran.status, ran.code()), (7, "new-trouble"), "{}", ran.text);
     assert_eq!(steps(&ran, 0), ["preflight=failed"]);
     harbor.require_untouched(&tip);
+    // What could be looked at then and cannot be now may have any.
+    let blind = KubeApi::with([node("n1", "False"), node("n2", "True")]);
+    blind.deny("list", "pods");
+    harbor.stage.lab.write("blind", blind.kubeconfig("shop"));
+    let config = harbor.stage.lab.path("blind").display().to_string();
+    let ran =
+        harbor.pin('2', &["--merge", "--no-verify", "--kubeconfig", &config, "--baseline", &file]);
+    assert_eq!((ran.status, ran.code()), (7, "not-looked-at"), "{}", ran.text);
+    assert!(ran.json["error"]["causes"].to_string().contains("may not list pods"), "{}", ran.text);
+    harbor.require_untouched(&tip);
     // Old trouble is none of ours.
     api.apply(node("n2", "True"));
     harbor.pin('2', &args).ok();

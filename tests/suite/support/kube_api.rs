@@ -16,9 +16,10 @@ const LOOK: Duration = Duration::from_millis(3);
 /// A kind: API version, kind, plural, whether it has namespaces.
 type Known = (&'static str, &'static str, &'static str, bool);
 
-const KNOWN: [Known; 22] = [
+const KNOWN: [Known; 23] = [
     ("v1", "Pod", "pods", true),
     ("v1", "Node", "nodes", false),
+    ("v1", "Namespace", "namespaces", false),
     ("v1", "Event", "events", true),
     ("v1", "Secret", "secrets", true),
     ("v1", "ConfigMap", "configmaps", true),

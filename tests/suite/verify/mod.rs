@@ -212,10 +212,32 @@ fn a_namespace_is_looked_at_as_a_whole_before_a_node_upgrade() {
 fn a_missing_right_is_said_and_the_rest_is_judged() {
     let repo = repo(NEW);
     let server = KubeApi::with(rolled_out(NEW));
+    // An Application of another overlay: the cluster has such a kind.
+    server.apply(json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+        "metadata": {"name": "other", "namespace": "argocd"}, "spec": {}}));
     for plural in ["events", "nodes", "applications", "persistentvolumeclaims"] {
         server.deny("list", plural);
     }
-    assert_eq!(verify(&repo, &server, &["overlays/prod"]).status, 0);
+    // What only explains is a note for each.
+    let notes = |ran: &Ran| {
+        let json = ran.json();
+        let findings = json["result"]["findings"].as_array().unwrap().iter();
+        let unreadable = findings
+            .filter(|found| found["id"] == "unreadable" && found["severity"] == "note")
+            .map(|found| found["resource"]["kind"].as_str().unwrap().to_owned());
+        let mut kinds: Vec<String> = unreadable.collect();
+        kinds.sort();
+        kinds
+    };
+    let ran = verify(&repo, &server, &["overlays/prod"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(notes(&ran), ["Application", "Event", "Node", "PersistentVolumeClaim"], "{ran:?}");
+    let follow = ["overlays/prod", "--follow", "--dwell", "0s", "--timeout", "30s"];
+    let ran = verify(&repo, &server, &follow);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(notes(&ran), ["Application", "Event", "Node", "PersistentVolumeClaim"], "{ran:?}");
+    let text = ended(plain_command(&repo, &server).args(["overlays/prod"]).spawn().unwrap()).stdout;
+    assert!(text.contains("the account may not list nodes in the whole cluster"), "{text}");
     server.deny("list", "poddisruptionbudgets");
     let ran = verify(&repo, &server, &["overlays/prod"]);
     assert_eq!(ran.status, 7, "{ran:?}");
@@ -226,6 +248,100 @@ fn a_missing_right_is_said_and_the_rest_is_judged() {
     let ran = verify(&repo, &server, &["overlays/prod"]);
     assert_eq!((ran.status, &*ran.code()), (4, "cluster-denied"), "{ran:?}");
     assert_eq!(ran.json()["error"]["message"], "the account may not list pods in namespace shop");
+}
+
+/// What cannot be read is not missing.
+#[test]
+fn what_may_not_be_listed_is_unreadable_and_nothing_else() {
+    let repo = repo(NEW);
+    let extra = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: tls, namespace: shop}\nspec: {secretName: tls}\n";
+    repo.write("overlays/prod/extra.yaml", extra);
+    let text = kustomization(NEW).replacen("resources: [", "resources: [extra.yaml, ", 1);
+    assert!(text.contains("extra.yaml"), "{text}");
+    repo.write("overlays/prod/kustomization.yaml", &text);
+    repo.commit("more");
+    let server = KubeApi::with(rolled_out(NEW));
+    server.apply(json!({"apiVersion": "cert-manager.io/v1", "kind": "Certificate",
+        "metadata": {"name": "tls", "namespace": "shop"},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}]}}));
+    let ran = verify(&repo, &server, &["overlays/prod"]);
+    assert_eq!((ran.status, ids(&ran)), (0, vec![]), "{ran:?}");
+    server.deny("list", "poddisruptionbudgets");
+    server.deny("list", "certificates");
+    let follow = ["overlays/prod", "--follow", "--dwell", "0s", "--timeout", "30s"];
+    for args in [&["overlays/prod"][..], &follow] {
+        let ran = verify(&repo, &server, args);
+        assert_eq!((ran.status, &*ran.code()), (7, "not-verified"), "{ran:?}");
+        assert_eq!(ids(&ran), ["unreadable", "unreadable"], "{ran:?}");
+    }
+}
+
+#[test]
+fn nothing_seen_is_no_success() {
+    let repo = repo(NEW);
+    let server = KubeApi::with(rolled_out(NEW));
+    let follow = &["--follow", "--dwell", "0s", "--timeout", "10s"][..];
+    for more in [&[][..], follow] {
+        let ran = verify(&repo, &server, &[&["-n", "shp"], more].concat());
+        assert_eq!((ran.status, &*ran.code()), (4, "no-such-namespace"), "{ran:?}");
+        let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert_eq!(message, "there is no namespace shp in the cluster");
+    }
+    // One that is there and empty.
+    server.apply(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "empty"}}));
+    let ran = verify(&repo, &server, &["-n", "empty"]);
+    assert_eq!((ran.status, ids(&ran)), (0, vec!["nothing-compared".to_owned()]), "{ran:?}");
+    // Where that cannot be asked, nobody can tell.
+    server.deny("get", "namespaces");
+    for more in [&[][..], follow] {
+        let ran = verify(&repo, &server, &[&["-n", "shp"], more].concat());
+        assert_eq!((ran.status, &*ran.code()), (7, "not-verified"), "{ran:?}");
+        assert_eq!(ids(&ran), ["unreadable"], "{ran:?}");
+        assert_eq!(verify(&repo, &server, &[&["-n", "shop"], more].concat()).status, 0);
+    }
+    // An overlay of which nothing is compared.
+    repo.write("overlays/none/kustomization.yaml", "resources: [map.yaml]\n");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    repo.write("overlays/none/map.yaml", map);
+    repo.commit("none");
+    let ran = verify(&repo, &server, &["overlays/none"]);
+    assert_eq!((ran.status, ids(&ran)), (0, vec!["nothing-compared".to_owned()]), "{ran:?}");
+}
+
+#[test]
+fn a_dump_of_nothing_is_refused() {
+    let repo = repo(NEW);
+    let list =
+        |items: Vec<Value>| json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string();
+    repo.write("empty.json", &list(Vec::new()));
+    repo.write("cluster.json", &list(rolled_out(NEW)));
+    for more in [&[][..], &["--follow"]] {
+        let run = |args: &[&str]| repo.overlay(&[&["verify", "-o", "json"], args, more].concat());
+        for file in ["empty.json", "/dev/null"] {
+            for what in ["overlays/prod", "--namespace=shop"] {
+                let ran = run(&[what, "--from", file]);
+                assert_eq!((ran.status, &*ran.code()), (3, "dump-invalid"), "{ran:?}");
+                assert!(ran.stdout.contains("nothing in it that could be looked at"), "{ran:?}");
+            }
+        }
+        let ran = run(&["-n", "shp", "--from", "cluster.json"]);
+        assert_eq!((ran.status, &*ran.code()), (4, "no-such-namespace"), "{ran:?}");
+        let ran = run(&["-n", "shop", "--from", "cluster.json", "--from", "/dev/null"]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_server_that_hangs_is_waited_for_as_long_as_is_allowed() {
+    let repo = repo(NEW);
+    let server = KubeApi::with(rolled_out(NEW));
+    server.hang("pods");
+    let began = std::time::Instant::now();
+    let ran = verify(&repo, &server, &["overlays/prod", "--timeout", "3s"]);
+    assert!(began.elapsed() < std::time::Duration::from_secs(15), "{:?}", began.elapsed());
+    assert_eq!((ran.status, &*ran.code()), (5, "cluster-unreachable"), "{ran:?}");
+    let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!(message, "the cluster does not answer within 3s");
 }
 
 #[test]

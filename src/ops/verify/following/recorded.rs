@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::super::place::no_such;
 use super::{ask_registries, least_allowed, verified};
 use crate::cluster::{KindName, Recorded, Recording, WatchEvent};
 use crate::error::Error;
@@ -25,6 +26,11 @@ pub(super) fn recorded(
     rendered: &Rendered,
     goal: Goal,
 ) -> Result<Verified, Error> {
+    let place = match &goal {
+        Goal::Namespace(place) => Some(place.clone()),
+        Goal::Rendered(_) => None,
+    };
+    let (mut is_empty, mut is_seen) = (true, place.is_none());
     let mut follow = Follow::new(goal, least_allowed(request));
     let mut applications = Watched::new(Question::open(context, request, rendered)?);
     let (mut now, mut names) = (0, Vec::new());
@@ -32,16 +38,28 @@ pub(super) fn recorded(
         let text = input::load_large(&context.cwd, file, MOST_OF_DUMP)?;
         let recording = Recording::parse(&text.name, &text.text)
             .map_err(|error| Error::from_dump(&text.name, error))?;
+        is_empty &= recording.is_empty();
         for (at, document) in recording.documents {
             now = at.or_else(|| stated_time(&document)).unwrap_or(now).max(now);
             hear_application(&mut applications, &document);
             hear_recorded(&mut follow, now, document);
             let _ = follow.progress(now);
+            is_seen = is_seen
+                || place
+                    .as_ref()
+                    .is_some_and(|place| follow.judge(now, |case| case.snapshot.has_any_in(place)));
             for (application, what) in applications.news(now) {
                 follow.note(now, application, what);
             }
         }
         names.push(text.name);
+    }
+    let names = names.join(", ");
+    if is_empty {
+        return Err(Error::from_empty_dump(&names));
+    }
+    if let Some(place) = place.filter(|_| !is_seen) {
+        return Err(no_such(&names, &place));
     }
     let ending = match follow.progress(now) {
         Progress::Settled(_) if applications.well_since().is_some() => Ending::Settled,
@@ -51,7 +69,7 @@ pub(super) fn recorded(
     follow.learn(ask_registries(context, request, &follow, now)?);
     let mut findings = applications.findings();
     findings.extend(follow.findings(now));
-    Ok(verified(rendered, request, names.join(", "), findings, &follow, now, ending))
+    Ok(verified(rendered, request, names, findings, &follow, now, ending))
 }
 
 /// The time that a document speaks of, where it was not written beside it.
