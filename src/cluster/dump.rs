@@ -78,12 +78,6 @@ impl Dump {
         self
     }
 
-    /// Whether it holds no object.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.objects.is_empty()
-    }
-
     /// The kinds and objects, in the order of the dump.
     pub(super) fn into_objects(self) -> Vec<(KindName, Value)> {
         self.objects
@@ -158,6 +152,10 @@ impl ClusterReader for Dump {
 
     fn described(&self) -> String {
         self.described.clone()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.objects.is_empty()
     }
 
     fn list(&self, kind: &KindName, namespace: Option<&str>) -> Result<Listing, ClusterError> {

@@ -86,6 +86,11 @@ pub trait ClusterReader: Send + Sync {
     /// Where the objects come from, for a message.
     fn described(&self) -> String;
 
+    /// Whether it is known to hold no object at all, as a dump may.
+    fn is_empty(&self) -> bool {
+        false
+    }
+
     /// All objects of `kind`, in one namespace or in all. A kind that the cluster does not know has none.
     ///
     /// # Errors

@@ -232,7 +232,10 @@ impl Client {
             }
             (None, _) => limits.run(agent, head.body(())?),
         });
-        sent.map_err(|error| translated(error, &shown, allowed))
+        sent.map_err(|error| match self.options.trust {
+            Trust::ExtraRoots => translated(error, &shown, allowed).by_given_roots(),
+            Trust::Authorities | Trust::Anybody => translated(error, &shown, allowed),
+        })
     }
 
     fn agent_for(&self, address: &Address) -> Result<&Agent, HttpError> {

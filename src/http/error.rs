@@ -140,6 +140,17 @@ impl HttpError {
     pub fn is_unsent(&self) -> bool {
         matches!(self, Self::NoHost { .. } | Self::Unreachable { .. })
     }
+
+    /// The same where only authorities that were given count, and the system's say nothing.
+    pub(super) fn by_given_roots(self) -> Self {
+        match self {
+            Self::Tls { address, why } if why == UNKNOWN_ISSUER => {
+                let why = "none of the authorities in the given file has signed its certificate";
+                Self::Tls { address, why: why.to_owned() }
+            }
+            other => other,
+        }
+    }
 }
 
 fn seconds(time: Duration) -> String {
@@ -204,11 +215,13 @@ fn of_io(error: &std::io::Error, address: String, waited: Duration) -> HttpError
     }
 }
 
+/// Nobody whom the system's certificates trust stands behind a server.
+const UNKNOWN_ISSUER: &str = "nobody that is trusted has signed its certificate; SSL_CERT_FILE names a file with your own certificate authority";
+
 /// rustls' words with what a user can do about it.
 fn of_tls(why: &str) -> String {
     if why.contains("UnknownIssuer") {
-        return "nobody that is trusted has signed its certificate; SSL_CERT_FILE names a file with your own certificate authority"
-            .to_owned();
+        return UNKNOWN_ISSUER.to_owned();
     }
     if why.contains("Expired") || why.contains("expired") {
         return "its certificate has expired".to_owned();

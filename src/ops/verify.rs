@@ -83,6 +83,9 @@ pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Er
         return following::follow(context, request);
     }
     let reader = request.access.open(context)?;
+    if reader.is_empty() {
+        return Err(Error::from_empty_dump(&reader.described()));
+    }
     let default = reader.default_namespace().unwrap_or("default").to_owned();
     let namespace = request.namespace.clone().unwrap_or(default);
     let rendered = rendering::render(context, request)?;

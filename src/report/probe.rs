@@ -71,6 +71,15 @@ pub struct ProbeReport {
     pub ended: Ended,
 }
 
+/// A number of tries, in words.
+#[must_use]
+pub fn shown_tries(count: u64) -> String {
+    match count {
+        1 => "1 try".to_owned(),
+        count => format!("{count} tries"),
+    }
+}
+
 impl ProbeReport {
     /// The report. A command that failed weighs more than failures of the probe.
     pub fn into_report(self) -> Report {
@@ -94,11 +103,16 @@ impl ProbeReport {
         causes.any(|(met, _)| met == cause)
     }
 
+    /// The command as a person would paste it.
+    fn command_line(&self) -> String {
+        crate::shell::words(self.command.iter().map(String::as_str))
+    }
+
     fn error(&self) -> Option<Error> {
         let (failures, tries) =
             (self.failures(), self.targets.iter().map(|target| target.tally.tries()).sum::<u64>());
-        let counted = format!("{failures} of {tries} tries failed");
-        let command = self.command.join(" ");
+        let counted = format!("{failures} of {} failed", shown_tries(tries));
+        let command = self.command_line();
         let failed = match self.ended {
             Ended::Time | Ended::Signal | Ended::Command(CommandEnd::Status(0)) => None,
             Ended::Command(CommandEnd::Status(status)) => {
@@ -221,10 +235,10 @@ impl ProbeReport {
                 text.line("ended by a signal");
             }
             Ended::Command(CommandEnd::Status(status)) => {
-                text.line(format!("`{}` ended with {status}", self.command.join(" ")));
+                text.line(format!("`{}` ended with {status}", self.command_line()));
             }
             Ended::Command(_) => {
-                text.line(format!("`{}` did not end by itself", self.command.join(" ")));
+                text.line(format!("`{}` did not end by itself", self.command_line()));
             }
         }
         text
@@ -234,7 +248,7 @@ impl ProbeReport {
         let tally = &target.tally;
         let failures = tally.failures();
         text.styled_line(Style::Heading, &target.address);
-        let counted = format!("  {} tries in {}", tally.tries(), shown(self.lasted));
+        let counted = format!("  {} in {}", shown_tries(tally.tries()), shown(self.lasted));
         text.push(Style::Plain, counted).push(Style::Plain, ", ");
         let style = if failures == 0 { Style::Added } else { Style::Removed };
         text.push(style, format!("{failures} failed"));

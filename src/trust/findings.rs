@@ -106,10 +106,15 @@ pub fn judge<'c>(question: &Question<'c>) -> Judgement<'c> {
     findings.extend(refusal(&openssl, trusted));
     findings.extend(refusal_of_clients(&openssl, &clients));
     if let Some(leaf) = presented.first() {
-        findings.extend(names(leaf, host));
-        findings.extend(order(presented));
-        findings.extend(is_authority(presented));
-        findings.extend(question.key.and_then(KeyMatch::finding));
+        let order = order(presented);
+        // Where the leaf is not the first, its names and its key were not looked at.
+        let is_leaf = !order.iter().any(|finding| finding.id == "leaf-not-first");
+        findings.extend(order);
+        if is_leaf {
+            findings.extend(names(leaf, host));
+            findings.extend(is_authority(presented));
+            findings.extend(question.key.and_then(KeyMatch::finding));
+        }
     }
     let links: Vec<&Certificate> = openssl.chain.iter().map(|link| link.certificate).collect();
     findings.extend(links.iter().filter_map(|link| expiry(link, question)));

@@ -53,17 +53,18 @@ impl Kubernetes {
             "" => destination.namespace.as_str(),
             named => named,
         };
-        let read = async {
-            let resource = self.resource_of(object).await?;
-            let api: Api<DynamicObject> = match resource {
-                (kind, true) => {
-                    Api::namespaced_with(self.connection.client().clone(), namespace, &kind)
-                }
-                (kind, false) => Api::all_with(self.connection.client().clone(), &kind),
-            };
-            api.get_opt(&object.name).await
+        let client = self.connection.client().clone();
+        let api: Api<DynamicObject> = match self.bounded(self.resource_of(object)) {
+            Ok((kind, true)) => Api::namespaced_with(client, namespace, &kind),
+            Ok((kind, false)) => Api::all_with(client, &kind),
+            // Who is not told which kinds there are does not know that an object is missing.
+            Err(Trouble::NotFound { .. }) => {
+                let what = format!("which kinds there are, {} among them", object.kind);
+                return Err(Trouble::NotServed { what });
+            }
+            Err(error) => return Err(error),
         };
-        match self.bounded(read) {
+        match self.bounded(api.get_opt(&object.name)) {
             Ok(Some(live)) => Ok(serde_json::to_value(live).ok()),
             Ok(None) | Err(Trouble::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),

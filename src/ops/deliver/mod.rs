@@ -20,6 +20,8 @@ mod template;
 pub use crate::forge::MergeMethod;
 #[cfg(feature = "forge")]
 pub(crate) use pull_request::base_tip;
+#[cfg(all(feature = "forge", feature = "argocd"))]
+pub(in crate::ops) use pull_request::require_forge;
 #[cfg(feature = "forge")]
 pub use pull_request::{BranchRequest, propose_branch};
 #[cfg(all(feature = "forge", feature = "argocd"))]

@@ -13,7 +13,7 @@ use crate::error::{Error, codes};
 use crate::git::ObjectId;
 use crate::ops::baseline;
 use crate::ops::change::Proven;
-use crate::ops::deliver::Survey;
+use crate::ops::deliver::{Survey, require_forge};
 use crate::ops::probe::{Prepared, ProbeRequest};
 use crate::ops::wait;
 use crate::report::Report;
@@ -42,14 +42,18 @@ impl Voyage<'_> {
             Err(error) if guards::is_hold(&error) => return Err(error.into()),
             proven => proven,
         };
+        let is_new = proven.as_ref().is_ok_and(|proven| !proven.texts.is_empty());
         let mut told = Told::default();
         let trailer = match &proven {
             Ok(proven) => self.admit(&survey, tip, proven)?,
             Err(_) => String::new(),
         };
+        if is_new && !shipping.policy.is_trial {
+            require_forge(context, &survey.repository, shipping.delivery)?;
+        }
         self.ask_argo_cd(&survey, tip, &proven, &mut told)?;
         // What has landed is looked at by the steps after the merge, whatever was before it.
-        if proven.as_ref().is_ok_and(|proven| !proven.texts.is_empty()) {
+        if is_new {
             self.require_baseline(&mut told)?;
             self.require_trust(&mut told)?;
             self.require_answers(&mut told)?;

@@ -7,7 +7,7 @@ use super::step::{Done, Failed};
 use crate::error::{Error, codes};
 use crate::ops::Context;
 use crate::ops::probe::{Leash, Prepared, ProbeRequest};
-use crate::report::probe::ProbeReport;
+use crate::report::probe::{ProbeReport, shown_tries};
 use crate::ship::{Blame, Ending, blame};
 
 /// How many tries of each address there are at least, where all the rest was done at once.
@@ -52,7 +52,7 @@ impl Probing {
         };
         let report = report?;
         let tries: u64 = report.targets.iter().map(|target| target.tally.tries()).sum();
-        let summary = format!("{} of {tries} tries failed", report.failures());
+        let summary = format!("{} of {} failed", report.failures(), shown_tries(tries));
         let is_since = report.marked_failures() > report.most_failures;
         let report = report.into_report();
         match report.error {

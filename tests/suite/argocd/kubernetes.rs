@@ -19,12 +19,14 @@ struct Cluster {
     frames: Vec<Value>,
     at: usize,
     replicas: u64,
+    /// It does not say which kinds there are.
+    hides_kinds: bool,
     /// Every patch of an Application.
     patches: Vec<Value>,
 }
 
 fn start(frames: Vec<Value>, replicas: u64) -> (ScriptedHttp, Arc<Mutex<Cluster>>) {
-    let cluster = Cluster { frames, at: 0, replicas, patches: Vec::new() };
+    let cluster = Cluster { frames, at: 0, replicas, hides_kinds: false, patches: Vec::new() };
     let cluster = Arc::new(Mutex::new(cluster));
     let shared = Arc::clone(&cluster);
     (ScriptedHttp::start(move |asked| shared.lock().unwrap().answer(asked)), cluster)
@@ -52,10 +54,12 @@ impl Cluster {
                 "metadata": {"name": "team"},
                 "spec": {"syncWindows": [{"kind": "deny", "schedule": "* * * * *",
                     "duration": "1h", "applications": ["pro*"]}]}})),
-            ("GET", "/apis") => success(&json!({"kind": "APIGroupList", "apiVersion": "v1",
+            ("GET", "/apis") if !self.hides_kinds => {
+                success(&json!({"kind": "APIGroupList", "apiVersion": "v1",
                 "groups": [{"name": "apps",
                     "versions": [{"groupVersion": "apps/v1", "version": "v1"}],
-                    "preferredVersion": {"groupVersion": "apps/v1", "version": "v1"}}]})),
+                    "preferredVersion": {"groupVersion": "apps/v1", "version": "v1"}}]}))
+            }
             ("GET", "/apis/apps/v1") => success(&json!({"kind": "APIResourceList",
                 "groupVersion": "apps/v1", "resources": [{"name": "deployments",
                     "singularName": "deployment", "namespaced": true, "kind": "Deployment",
@@ -119,6 +123,17 @@ fn a_commit_is_waited_for_and_verified_through_the_kubernetes_api() {
     let annotations = &cluster.patches[0]["metadata"]["annotations"];
     assert_eq!(annotations["argocd.argoproj.io/refresh"], "normal");
     assert!(annotations["argocd.argoproj.io/refresh-timestamp"].is_string());
+}
+
+/// Who is not told which kinds there are does not know that an object is missing.
+#[test]
+fn a_cluster_that_tells_no_kinds_leaves_the_effect_unknown() {
+    let cases = Cases::new();
+    let frames = ["c91-1", "c91-2"].map(|name| object(cases.frame(name)));
+    let (server, cluster) = start(frames.to_vec(), 3);
+    cluster.lock().unwrap().hides_kinds = true;
+    let ran = wait(&cases, &server, &["prod", "--timeout", "20s"]);
+    assert_eq!((ran.status, &ran.json()["result"]["effect"]), (0, &json!("unknown")), "{ran:?}");
 }
 
 #[test]

@@ -176,6 +176,16 @@ fn certificates_are_checked_unless_told_otherwise() {
     assert_eq!((ran.status, ran.code().as_str()), (4, "no-such-file"));
     let ran = probe(&[&url, "--ca-file", &ca, "--insecure"]);
     assert_eq!(ran.status, 2, "{ran:?}");
+    // Where those in the file did not sign it, the system's say nothing.
+    assert!(crate::support::certificates::openssl(
+        "req -x509 -newkey rsa:2048 -nodes -keyout other.key -out other.crt -days 30 -subj /CN=other",
+        server.dir.path(),
+    ));
+    let other = server.dir.path().join("other.crt").display().to_string();
+    let ran = probe(&[&[url.as_str(), "--ca-file", &other][..], &short].concat());
+    assert_eq!(causes(&target(&ran)), caused(&[("tls", 2)]), "{ran:?}");
+    assert!(ran.stdout.contains("none of the authorities in the given file"), "{ran:?}");
+    assert!(!format!("{ran:?}").contains("SSL_CERT_FILE"), "{ran:?}");
 }
 
 #[test]
@@ -226,6 +236,11 @@ fn a_command_beside_is_accompanied_to_its_end() {
     let json = ran.json();
     assert_eq!(json["result"]["command"]["status"], 3);
     assert_eq!(json["result"]["failures"], 0);
+    // Its words as they would be pasted.
+    let message = json["error"]["message"].as_str().unwrap();
+    assert_eq!(message, "`sh -c 'sleep 0.2; exit 3'` ended with 3");
+    let ran = probe(&[&url, "--interval", "1h", "--", "sh", "-c", "exit 4"]);
+    assert!(ran.json()["error"]["hints"][0].as_str().unwrap().ends_with("0 of 1 try failed"));
     let ran = probe(&[&url, "--timeout", "300ms", "--", "sleep", "30"]);
     assert_eq!((ran.status, ran.code().as_str()), (6, "command-too-slow"), "{ran:?}");
     // The program itself, whatever the path says.

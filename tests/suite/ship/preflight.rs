@@ -26,6 +26,19 @@ fn what_preflight_finds_stops_everything() {
 }
 
 #[test]
+fn without_a_credential_for_the_forge_nothing_is_pushed() {
+    let harbor = Harbor::new();
+    let tip = harbor.tip();
+    let reference = pin("shop/web", '2');
+    let args = ["pin", "overlays/prod", reference.as_str(), "--merge"];
+    let mut command = harbor.command_in("clone", &args);
+    let ran = harbor.stage.finish(command.env_remove("GITHUB_TOKEN").output().unwrap());
+    assert_eq!((ran.status, ran.code()), (4, "forge-credential"), "{}", ran.text);
+    assert_eq!(steps(&ran, 0), ["preflight=failed"]);
+    harbor.require_untouched(&tip);
+}
+
+#[test]
 fn a_hold_of_the_base_branch_is_found_by_preflight() {
     let hold = "version: 1\nuntil: \"2100-01-01T00:00:00Z\"\nreason: frozen\nby: Ann\nscope: all\n";
     let harbor = Harbor::with(|lab| lab.write("plain/overlays/prod/overlay-hold.yaml", hold));

@@ -59,6 +59,49 @@ fn files_are_judged() {
     );
 }
 
+/// The first hint mends the fault that is there, and does not say more than that.
+#[test]
+fn what_helps_fits_the_fault() {
+    let Some(pki) = Pki::new() else { return };
+    pki.certificate("root", &Wish::root("/CN=root"));
+    pki.certificate("mid", &Wish::authority("/CN=mid", "root"));
+    pki.certificate("leaf", &Wish::leaf("/CN=leaf", "mid"));
+    let texts = |names: &[&str]| -> String {
+        names.iter().map(|name| std::fs::read_to_string(pki.path(name)).unwrap()).collect()
+    };
+    pki.write("whole.crt", &texts(&["leaf.crt", "mid.crt"]));
+    pki.write("upside.crt", &texts(&["mid.crt", "leaf.crt"]));
+    let host = ["--host", "identity.mesh.svc"];
+    let remedy = |leaf: &str, more: &[&str]| {
+        let files = ["--ca-file", "root.crt", "--leaf-file", leaf];
+        let ran = verify(&pki, &[&files[..], more].concat());
+        let steps = ran.json()["result"]["trust"]["remedy"].clone();
+        (ran.status, steps.as_array().unwrap().clone(), ids(&ran))
+    };
+    let first = |steps: &[Value]| steps[0].as_str().unwrap().to_owned();
+
+    assert_eq!(remedy("whole.crt", &host).0, 0);
+    // The one in between is not sent: a new leaf would miss it too.
+    let (status, steps, found) = remedy("leaf.crt", &host);
+    assert_eq!((status, steps.len(), found[0].as_str()), (7, 1, "chain-refused"));
+    assert!(first(&steps).starts_with("send CN=mid along"), "{steps:?}");
+    // The leaf is second: its names were not looked at.
+    let (status, steps, found) =
+        remedy("upside.crt", &[&host[..], &["--key-file", "leaf.key"]].concat());
+    assert_eq!((status, steps.len()), (7, 1), "{steps:?}");
+    assert!(first(&steps).starts_with("put the leaf (CN=leaf) first in "), "{steps:?}");
+    assert_eq!(found[0], "leaf-not-first");
+    assert!(!found.iter().any(|id| id == "host-mismatch" || id == "key-mismatch"), "{found:?}");
+    // Another's key: the right one is looked for first.
+    let (status, steps, _) = remedy("whole.crt", &["--key-file", "root.key"]);
+    assert_eq!((status, steps.len()), (7, 1));
+    assert!(first(&steps).starts_with("put the private key beside the leaf"), "{steps:?}");
+    // A host that it does not name needs another leaf.
+    let (status, steps, _) = remedy("whole.crt", &["--host", "other.mesh.svc"]);
+    assert_eq!((status, steps.len()), (7, 1));
+    assert!(first(&steps).starts_with("issue the leaf anew for that host"), "{steps:?}");
+}
+
 #[test]
 fn what_was_asked_for_must_hold() {
     let Some(pki) = Pki::new() else { return };

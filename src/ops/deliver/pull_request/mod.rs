@@ -18,7 +18,7 @@ use super::message;
 use super::push::{Values, remote_name, values_of};
 use super::{Delivery, PullRequestOptions};
 use crate::error::{Error, codes};
-use crate::forge::{self, Forge, Kind, PullRequest, State, Wanted};
+use crate::forge::{self, Forge, Kind, PullRequest, Site, State, Wanted};
 use crate::git::{
     GitError, ObjectId, Remote, Repository, TemporaryClone, branch_reference, short_name,
 };
@@ -377,25 +377,26 @@ impl Request<'_> {
     }
 }
 
+/// That it is known which forge the pull request goes to, and that there is a credential for it. Nothing is asked of it.
+///
+/// # Errors
+/// Where one of both is not known, or there is no such remote.
+pub(crate) fn require_forge(
+    context: &Context,
+    repository: &Repository,
+    delivery: &Delivery,
+) -> Result<(), Error> {
+    let Some(wanted) = &delivery.pull_request else { return Ok(()) };
+    site_of(context, &open_remote(repository, delivery)?, wanted).map(drop)
+}
+
 /// The forge that has the pull requests of the remote.
 fn open_forge(
     context: &Context,
     remote: &Remote<'_>,
     wanted: &PullRequestOptions,
 ) -> Result<Box<dyn Forge>, Error> {
-    let variable = |name: &str| {
-        let all = &context.environment.variables;
-        let found = all.iter().find(|(known, value)| known == name && !value.is_empty());
-        found.and_then(|(_, value)| value.to_str().map(str::to_owned))
-    };
-    let kind = wanted.forge.as_deref().map(parse_kind).transpose()?;
-    let site = forge::detect(&Wanted {
-        kind,
-        url: wanted.forge_url.as_deref(),
-        repository: wanted.repository.as_deref(),
-        remotes: remote.addresses(),
-        variable: &variable,
-    })?;
+    let site = site_of(context, remote, wanted)?;
     let proxies = Proxies::from_variables(&context.environment.variables);
     let options = Options { proxies, ..Options::default() };
     let allowed = match (context.allowed_time(), wanted.landing) {
@@ -404,6 +405,27 @@ fn open_forge(
         (given, Some(_)) => given.unwrap_or(DEFAULT_TIMEOUT).saturating_add(ALLOWED),
     };
     Ok(forge::open(site, allowed, &options)?)
+}
+
+/// Where it is, with what it takes as a credential.
+fn site_of(
+    context: &Context,
+    remote: &Remote<'_>,
+    wanted: &PullRequestOptions,
+) -> Result<Site, Error> {
+    let variable = |name: &str| {
+        let all = &context.environment.variables;
+        let found = all.iter().find(|(known, value)| known == name && !value.is_empty());
+        found.and_then(|(_, value)| value.to_str().map(str::to_owned))
+    };
+    let kind = wanted.forge.as_deref().map(parse_kind).transpose()?;
+    Ok(forge::detect(&Wanted {
+        kind,
+        url: wanted.forge_url.as_deref(),
+        repository: wanted.repository.as_deref(),
+        remotes: remote.addresses(),
+        variable: &variable,
+    })?)
 }
 
 fn parse_kind(text: &str) -> Result<Kind, Error> {
