@@ -12,7 +12,11 @@ fn main() {
     let shown = commit.map(|commit| format!(" ({commit})")).unwrap_or_default();
     println!("cargo:rustc-env=OVERLAY_COMMIT={shown}");
     // At a fixed address nothing is relocated at each start (docs/security.md). Other targets have start files that do not allow it.
-    if target() == ("linux".to_owned(), "gnu".to_owned()) {
+    let is_static = named("CARGO_CFG_TARGET_FEATURE").split(',').any(|name| name == "crt-static");
+    if named("CARGO_CFG_TARGET_OS") == "linux"
+        && named("CARGO_CFG_TARGET_ENV") == "gnu"
+        && !is_static
+    {
         println!("cargo:rustc-link-arg-bins=-no-pie");
     }
 }
@@ -48,10 +52,9 @@ fn git(args: &[&str]) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
-/// The operating system and the C library that is built for.
-fn target() -> (String, String) {
-    let name = |key: &str| variable(key).unwrap_or_default();
-    (name("CARGO_CFG_TARGET_OS"), name("CARGO_CFG_TARGET_ENV"))
+/// What cargo says of the target; empty for nothing.
+fn named(key: &str) -> String {
+    variable(key).unwrap_or_default()
 }
 
 #[allow(clippy::disallowed_methods, reason = "cargo speaks through the environment")]
