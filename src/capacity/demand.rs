@@ -6,8 +6,11 @@
 
 use super::amounts::Amounts;
 use super::eligible::{Face, Unfit, terms_match, terms_shown, unfit};
+use super::extras::{HostPort, clash, host_ports, is_extended, pod_extras};
 use super::pack::Group;
+use super::quantities::{BadQuantity, bad_in_pod, bad_in_resources};
 use super::resilience::Surge;
+use crate::checks::model::autoscaler::Autoscaler;
 use crate::checks::model::cluster::Cluster;
 use crate::checks::model::quantity::parse_quantity;
 use crate::checks::model::selector::{Labels, Selector};
@@ -42,6 +45,8 @@ pub struct PodSet {
     pub pod: Option<Node>,
     /// Node selector terms of its volumes, each of which has to hold.
     pub places: Vec<Vec<Node>>,
+    /// Topology keys, other than that of hosts, of which no two of its pods may share a value.
+    pub apart_by: Vec<String>,
 }
 
 /// What overlays ask of nodes.
@@ -57,8 +62,8 @@ pub struct Demand {
     pub daemons: Amounts,
     /// How many DaemonSets there are.
     pub daemon_pods: u64,
-    /// What could not be taken into account.
-    pub notes: Vec<String>,
+    /// What could not be taken into account, each with the number of the resource that it is about.
+    pub notes: Vec<(usize, String)>,
 }
 
 impl PodSet {
@@ -75,20 +80,38 @@ impl PodSet {
             Some(format!("its volume is where {}", terms_shown(wrong)))
         };
         let label = lacking.map(|(key, value)| format!("it needs {key}={value}"));
-        label.or_else(by_spec).or_else(place)
+        // Nodes of one kind that are told their zone are all in it.
+        let is_one = |key: &&String| face.labels.contains_key(*key) && self.count > 1;
+        let apart = || {
+            let key = self.apart_by.iter().find(is_one)?;
+            Some(format!("its pods keep apart by {key}, which all nodes of this kind share"))
+        };
+        label.or_else(by_spec).or_else(place).or_else(apart)
     }
 }
 
-/// There are more pods than are reckoned with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TooManyPods {
-    /// The object at which they became too many.
-    pub owner: ResourceId,
+/// Why it cannot be told what objects ask for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DemandError {
+    /// There are more pods than are reckoned with; the object is told at which they became too many.
+    #[error("{}/{}: more than {MOST_PODS} pods in all", .0.kind, .0.name)]
+    TooManyPods(ResourceId),
+    /// A request that is no quantity.
+    #[error("{}/{}: {bad}", .owner.kind, .owner.name)]
+    BadQuantity {
+        /// The object.
+        owner: ResourceId,
+        /// The request.
+        bad: BadQuantity,
+    },
 }
 
 /// What is read of one object before all are known.
 struct Read<'a> {
+    /// The number of the resource.
+    number: usize,
     set: PodSet,
+    ports: Vec<HostPort>,
     pod: Option<&'a Node>,
     labels: Labels<'a>,
     namespace: String,
@@ -99,16 +122,22 @@ impl Demand {
     /// What `resources` ask for.
     ///
     /// # Errors
-    /// [`TooManyPods`].
-    pub fn of(resources: &[Resource]) -> Result<Self, TooManyPods> {
+    /// [`DemandError`].
+    pub fn of(resources: &[Resource]) -> Result<Self, DemandError> {
         let mut demand = Self::default();
-        let read: Vec<Read<'_>> =
-            resources.iter().filter_map(|resource| read(resource, &mut demand.notes)).collect();
+        let scalers: Vec<Autoscaler<'_>> = resources.iter().filter_map(Autoscaler::new).collect();
+        let mut all: Vec<Read<'_>> = Vec::new();
+        for (number, resource) in resources.iter().enumerate() {
+            let mut notes = Vec::new();
+            all.extend(read(resource, number, &scalers, &mut notes)?);
+            demand.notes.extend(notes.into_iter().map(|note| (number, note)));
+        }
+        let read = all;
         let mut total = 0u64;
         for one in &read {
             total = total.saturating_add(one.set.count).saturating_add(one.set.surge);
             if total > MOST_PODS {
-                return Err(TooManyPods { owner: one.set.owner.clone() });
+                return Err(DemandError::TooManyPods(one.set.owner.clone()));
             }
         }
         let packed: Vec<&Read<'_>> = read.iter().filter(|one| !one.set.is_daemon).collect();
@@ -122,8 +151,16 @@ impl Demand {
             demand.daemons += one.set.request;
             demand.daemon_pods += 1;
         }
-        demand.notes.extend(read.iter().filter_map(unweighed));
-        demand.notes.extend(read.iter().filter_map(bound_to_labels));
+        let notes = |of: fn(&Read<'_>) -> Option<String>| {
+            read.iter().filter_map(move |one| Some((one.number, of(one)?))).collect::<Vec<_>>()
+        };
+        demand.notes.extend(notes(unweighed));
+        demand.notes.extend(notes(bound_to_labels));
+        demand.notes.extend(notes(asks_for_more));
+        let daemons: Vec<&Read<'_>> = read.iter().filter(|one| one.set.is_daemon).collect();
+        let taken =
+            packed.iter().filter_map(|one| Some((one.number, taken_by_daemon(one, &daemons)?)));
+        demand.notes.extend(taken);
         demand.sets = read.into_iter().map(|one| one.set).collect();
         Ok(demand)
     }
@@ -158,20 +195,61 @@ fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-fn read<'a>(resource: &'a Resource, notes: &mut Vec<String>) -> Option<Read<'a>> {
-    match Cluster::new(resource) {
-        Some(cluster) => Some(read_cluster(&cluster)),
-        None => Workload::new(resource).map(|workload| read_workload(&workload, notes)),
+fn read<'a>(
+    resource: &'a Resource,
+    number: usize,
+    scalers: &[Autoscaler<'_>],
+    notes: &mut Vec<String>,
+) -> Result<Option<Read<'a>>, DemandError> {
+    let (read, bad) = match Cluster::new(resource) {
+        Some(cluster) => {
+            let spec = cluster.resource.node.get("spec");
+            (read_cluster(&cluster), spec.and_then(|spec| bad_in_resources(spec, "")))
+        }
+        None => {
+            let Some(workload) = Workload::new(resource) else { return Ok(None) };
+            let scaler = scalers.iter().find(|scaler| scaler.scales(&workload));
+            (read_workload(&workload, scaler, notes), bad_in_pod(workload.pod))
+        }
+    };
+    match bad {
+        Some(bad) => Err(DemandError::BadQuantity { owner: read.set.owner, bad }),
+        None => Ok(Some(Read { number, ..read })),
     }
 }
 
-fn read_workload<'a>(workload: &Workload<'a>, notes: &mut Vec<String>) -> Read<'a> {
+/// How many pods a workload has at least where an autoscaler decides: it is off where a workload is at 0.
+fn scaled_count(
+    workload: &Workload<'_>,
+    scaler: Option<&Autoscaler<'_>>,
+    notes: &mut Vec<String>,
+) -> i64 {
+    let count = workload.replicas();
+    let Some(scaler) = scaler.filter(|_| count > 0) else { return count };
+    let least = count.max(scaler.min);
+    if scaler.max > least {
+        notes.push(format!(
+            "{}: reckoned with {least}; {}/{} may ask for up to {}",
+            workload.shown(),
+            scaler.resource.kind(),
+            scaler.resource.name(),
+            scaler.max
+        ));
+    }
+    least
+}
+
+fn read_workload<'a>(
+    workload: &Workload<'a>,
+    scaler: Option<&Autoscaler<'_>>,
+    notes: &mut Vec<String>,
+) -> Read<'a> {
     let parallel = |path: &[&str]| int_at(&workload.resource.node, path).unwrap_or(1);
     let count = match workload.kind {
         WorkloadKind::Job => parallel(&["spec", "parallelism"]),
         WorkloadKind::CronJob => parallel(&["spec", "jobTemplate", "spec", "parallelism"]),
         WorkloadKind::DaemonSet => 0,
-        _ => workload.replicas(),
+        _ => scaled_count(workload, scaler, notes),
     };
     let surge = match (workload.kind, workload.strategy(count)) {
         (WorkloadKind::Deployment, Strategy::RollingUpdate(roll)) if count > 0 => roll.surge,
@@ -189,9 +267,14 @@ fn read_workload<'a>(workload: &Workload<'a>, notes: &mut Vec<String>) -> Read<'
         node_labels: node_labels(workload.pod),
         pod: Some(workload.pod.clone()),
         places: Vec::new(),
+        apart_by: Vec::new(),
     };
     let (labels, namespace) = (workload.labels.clone(), workload.namespace.clone());
-    Read { set, pod: Some(workload.pod), labels, namespace, is_alone: false }
+    let ports = host_ports(workload.pod);
+    let mut read =
+        Read { number: 0, set, ports, pod: Some(workload.pod), labels, namespace, is_alone: false };
+    read.set.apart_by = keys_apart(&read, workload.pod);
+    read
 }
 
 /// The operator's pods: one container with `spec.resources`; apart by host where `podAntiAffinityType` is `required`.
@@ -212,10 +295,16 @@ fn read_cluster<'a>(cluster: &Cluster<'a>) -> Read<'a> {
         node_labels: labels.into_iter().map(owned).collect(),
         pod: None,
         places: Vec::new(),
+        apart_by: if required && !is_off && key != HOST {
+            vec![key.to_owned()]
+        } else {
+            Vec::new()
+        },
     };
     let namespace = cluster.resource.current_id().effective_namespace().to_owned();
     let is_alone = required && !is_off && key == HOST;
-    Read { set, pod: None, labels: Labels::new(), namespace, is_alone }
+    let ports = Vec::new();
+    Read { number: 0, set, ports, pod: None, labels: Labels::new(), namespace, is_alone }
 }
 
 /// Its `nodeSelector`, and required node affinity that names one value.
@@ -235,23 +324,41 @@ fn group(number: usize, one: &Read<'_>, all: &[&Read<'_>]) -> Group {
     if one.is_alone {
         apart_from.push(number);
     }
+    if !one.ports.is_empty() {
+        let clashes = |other: &Read<'_>| clash(&one.ports, &other.ports).is_some();
+        apart_from.extend((0..all.len()).filter(|other| clashes(all[*other])));
+        apart_from.sort_unstable();
+        apart_from.dedup();
+    }
     let max_skew = one.pod.and_then(|pod| host_skew(pod, &one.labels));
     Group { request: one.set.request, count: one.set.count, apart_from, max_skew }
 }
 
 /// Whether a required anti-affinity by host of `one` selects the pods of `other`.
 fn is_kept_from(one: &Read<'_>, pod: &Node, other: &Read<'_>) -> bool {
+    let is_by_host = |term: &&Node| text_at(term, &["topologyKey"]) == Some(HOST);
+    anti_affinity(pod).iter().filter(is_by_host).any(|term| repels(one, term, other))
+}
+
+/// The keys, other than the host's, by which the pods of `one` keep apart from each other.
+fn keys_apart(one: &Read<'_>, pod: &Node) -> Vec<String> {
+    let own = anti_affinity(pod).iter().filter(|term| repels(one, term, one));
+    let keys = own.filter_map(|term| text_at(term, &["topologyKey"]));
+    keys.filter(|key| *key != HOST).map(str::to_owned).collect()
+}
+
+fn anti_affinity(pod: &Node) -> &[Node] {
     let path = ["affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
-    items_at(pod, &path).iter().any(|term| {
-        let namespaces = items_at(term, &["namespaces"]);
-        let is_near = match namespaces {
-            [] => other.namespace == one.namespace,
-            named => named.iter().any(|name| name.as_str() == Some(&other.namespace)),
-        };
-        is_near
-            && text_at(term, &["topologyKey"]) == Some(HOST)
-            && Selector::new(term.get("labelSelector")).matches(&other.labels)
-    })
+    items_at(pod, &path)
+}
+
+/// Whether a term of `one` selects the pods of `other`.
+fn repels(one: &Read<'_>, term: &Node, other: &Read<'_>) -> bool {
+    let is_near = match items_at(term, &["namespaces"]) {
+        [] => other.namespace == one.namespace,
+        named => named.iter().any(|name| name.as_str() == Some(&other.namespace)),
+    };
+    is_near && Selector::new(term.get("labelSelector")).matches(&other.labels)
 }
 
 /// The smallest `maxSkew` of the spreads by host that must hold for these pods.
@@ -352,6 +459,34 @@ fn unweighed(one: &Read<'_>) -> Option<String> {
     let owner = &one.set.owner;
     let runs = one.set.is_daemon || one.set.count > 0;
     runs.then(|| format!("{}/{}: its pods ask for {lacks}", owner.kind, owner.name))
+}
+
+/// A note on resources that no kind of node tells here.
+fn asks_for_more(one: &Read<'_>) -> Option<String> {
+    let asked = pod_extras(one.pod?);
+    let names: Vec<&str> =
+        asked.keys().map(String::as_str).filter(|name| is_extended(name)).collect();
+    let owner = &one.set.owner;
+    let runs = one.set.is_daemon || one.set.count > 0;
+    (runs && !names.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!(
+            "{}/{}: its pods ask for {names}, which is not reckoned for kinds of node",
+            owner.kind, owner.name
+        )
+    })
+}
+
+/// A note on a port that a DaemonSet has on every node.
+fn taken_by_daemon(one: &Read<'_>, daemons: &[&Read<'_>]) -> Option<String> {
+    let taken =
+        |daemon: &&Read<'_>| Some((clash(&one.ports, &daemon.ports)?, daemon.set.owner.clone()));
+    let (port, daemon) = daemons.iter().find_map(taken)?;
+    let owner = &one.set.owner;
+    Some(format!(
+        "{}/{}: its host port {port} is that of {}/{}: where one runs the other finds no place",
+        owner.kind, owner.name, daemon.kind, daemon.name
+    ))
 }
 
 fn bound_to_labels(one: &Read<'_>) -> Option<String> {

@@ -43,6 +43,18 @@ pub enum NodeKindError {
         /// What is expected.
         reason: &'static str,
     },
+    /// A size whose unit was forgotten.
+    #[error("`{key}={value}` is {bytes} bytes: did you mean {meant}?")]
+    TooSmall {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+        /// What it comes to.
+        bytes: u64,
+        /// What may have been meant.
+        meant: String,
+    },
     /// A key is there twice.
     #[error("`{0}` stands twice")]
     Twice(String),
@@ -75,7 +87,7 @@ impl NodeKind {
             parts.push((key, value));
         }
         let find = |wanted| parts.iter().find(|(key, _)| *key == wanted).copied();
-        let bytes = |part| quantity(part, 1.0);
+        let bytes = |part| size(part, LEAST_MEMORY, "GiB");
         let memory = bytes(find("memory").ok_or(NodeKindError::Missing("memory"))?)?;
         let cpu = quantity(find("cpu").ok_or(NodeKindError::Missing("cpu"))?, 1000.0)?;
         Ok(Self {
@@ -159,6 +171,23 @@ pub fn quantity(part: (&str, &str), parts: f64) -> Result<u64, NodeKindError> {
     number.map(|number| number as u64).ok_or_else(|| bad(part, QUANTITY))
 }
 
+/// A size in bytes, at least `least`: less is a number whose unit was forgotten, which was to be `unit`.
+///
+/// # Errors
+/// [`NodeKindError`].
+pub fn size(part: (&str, &str), least: u64, unit: &str) -> Result<u64, NodeKindError> {
+    let bytes = quantity(part, 1.0)?;
+    if bytes >= least {
+        return Ok(bytes);
+    }
+    let (key, value) = (part.0.to_owned(), part.1.to_owned());
+    let number = value.trim_end_matches(|c: char| !c.is_ascii_digit()).to_owned();
+    Err(NodeKindError::TooSmall { key, value, bytes, meant: format!("{number}{unit}") })
+}
+
+/// No node has less memory, and no kubelet runs in less.
+const LEAST_MEMORY: u64 = 128 << 20;
+
 fn whole(part: (&str, &str)) -> Result<u64, NodeKindError> {
     let number = part.1.parse().ok().filter(|number| (1..=10_000).contains(number));
     number.ok_or_else(|| bad(part, WHOLE))
@@ -210,6 +239,9 @@ mod tests {
                 "`memory=-1Gi`: expected a quantity greater than 0, such as 16GiB, 16Gi or 4",
             ),
             ("memory=16Gi,cpu=4,pods=0", "`pods=0`: expected a whole number from 1 to 10000"),
+            ("memory=16,cpu=4", "`memory=16` is 16 bytes: did you mean 16GiB?"),
+            ("memory=16k,cpu=4", "`memory=16k` is 16000 bytes: did you mean 16GiB?"),
+            ("memory=16Gi,cpu=4,purchased=17", "`purchased=17` is 17 bytes: did you mean 17GiB?"),
         ] {
             assert_eq!(NodeKind::parse(text).unwrap_err().to_string(), message);
         }

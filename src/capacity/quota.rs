@@ -1,6 +1,6 @@
 //! What a provider still grants: how many more nodes fit before it refuses.
 
-use super::node::{NodeKind, NodeKindError, quantity};
+use super::node::{NodeKind, NodeKindError, quantity, size};
 
 /// A quota, as written in `cores=10,used=6` or `ports=50,used=44,per=1`.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,12 +27,11 @@ impl Quota {
             return Err(unknown(first));
         }
         let scale = if name == "memory" { 1.0 } else { 1000.0 };
-        let mut quota = Self {
-            name: name.to_owned(),
-            limit: quantity((name, limit), scale)?,
-            used: 0,
-            per_node: None,
+        let limit = match name {
+            "memory" => size((name, limit), 1 << 20, "GiB")?,
+            _ => quantity((name, limit), scale)?,
         };
+        let mut quota = Self { name: name.to_owned(), limit, used: 0, per_node: None };
         for part in parts {
             match part.split_once('=') {
                 Some(("used", "0")) => quota.used = 0,
@@ -83,6 +82,8 @@ mod tests {
         ] {
             assert_eq!(Quota::parse(text).unwrap().more_nodes(&kind), more, "{text}");
         }
+        let error = Quota::parse("memory=64").unwrap_err().to_string();
+        assert_eq!(error, "`memory=64` is 64 bytes: did you mean 64GiB?");
         for text in ["cores", "used=5", "cores=x", "cores=5,free=2", "=5"] {
             assert!(Quota::parse(text).is_err(), "{text}");
         }

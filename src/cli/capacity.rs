@@ -7,7 +7,7 @@ use clap::Args;
 use super::cluster::ClusterArgs;
 use super::options::OutputFormat;
 use crate::capacity::amounts::Amounts;
-use crate::capacity::node::{NodeKind, quantity};
+use crate::capacity::node::{NodeKind, quantity, size};
 use crate::capacity::quota::Quota;
 use crate::ops::capacity::CapacityRequest;
 use crate::ops::cluster::ClusterAccess;
@@ -79,12 +79,18 @@ pub(crate) fn parse_quota(text: &str) -> Result<Quota, String> {
 fn parse_amounts(text: &str) -> Result<Amounts, String> {
     let mut amounts = Amounts::default();
     for part in text.split(',').filter(|part| !part.is_empty()) {
-        let read = |part, parts| quantity(part, parts).map_err(|error| error.to_string());
-        match part.split_once('=') {
-            Some(("memory", value)) => amounts.bytes = read(("memory", value), 1.0)?,
-            Some(("cpu", value)) => amounts.millicores = read(("cpu", value), 1000.0)?,
+        let read = match part.split_once('=') {
+            Some(("memory", value)) => {
+                let read = size(("memory", value), 64 << 10, "MiB");
+                read.map(|bytes| amounts.bytes = bytes)
+            }
+            Some(("cpu", value)) => {
+                let read = quantity(("cpu", value), 1000.0);
+                read.map(|millicores| amounts.millicores = millicores)
+            }
             _ => return Err(format!("`{part}`: expected memory=… or cpu=…")),
-        }
+        };
+        read.map_err(|error| error.to_string())?;
     }
     Ok(amounts)
 }

@@ -262,8 +262,8 @@ impl Command {
 
     /// The forms for machines other than JSON are those of `check`; comparisons have Markdown, and
     /// what is better looked at has a page.
-    fn require_form(&self, output: OutputFormat) -> Result<(), Error> {
-        let has_form = match (self, output) {
+    fn has_form(&self, output: OutputFormat) -> bool {
+        match (self, output) {
             (_, OutputFormat::Human | OutputFormat::Json) | (Self::Check(_), _) => true,
             (Self::Verify(_), form) => form == OutputFormat::Markdown,
             (Self::Capacity(_), form) => form.is_page(),
@@ -278,12 +278,20 @@ impl Command {
             #[cfg(all(feature = "forge", feature = "argocd"))]
             (Self::Ship(_), form) => form == OutputFormat::Markdown,
             _ => false,
-        };
-        if has_form {
+        }
+    }
+
+    fn require_form(&self, output: OutputFormat) -> Result<(), Error> {
+        if self.has_form(output) {
             return Ok(());
         }
+        let forms = <OutputFormat as clap::ValueEnum>::value_variants()
+            .iter()
+            .filter(|form| self.has_form(**form));
+        let words = forms.filter_map(clap::ValueEnum::to_possible_value);
+        let words: Vec<String> = words.map(|word| format!("-o {}", word.get_name())).collect();
         let message = format!("`{}` has no such form of its result", self.name());
-        Err(Error::new(codes::USAGE, message).hint("use -o human or -o json"))
+        Err(Error::new(codes::USAGE, message).hint(format!("it has {}", words.join(", "))))
     }
 }
 

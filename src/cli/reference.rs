@@ -21,9 +21,12 @@ impl ManArgs {
     /// [`codes::USAGE`] where there is no such command.
     pub(crate) fn run(&self) -> Result<Report, Error> {
         let mut page = Vec::new();
-        let man = clap_mangen::Man::new(self.find_command()?);
-        man.render(&mut page)
+        let mut command = self.find_command()?;
+        let usage = command.render_usage().to_string();
+        clap_mangen::Man::new(command)
+            .render(&mut page)
             .map_err(|error| Error::new(codes::INTERNAL, format!("the manual: {error}")))?;
+        let page = with_synopsis(&String::from_utf8_lossy(&page), &usage).into_bytes();
         let result = serde_json::json!({ "page": String::from_utf8_lossy(&page) });
         Ok(Report { data: Some(page), ..Report::unchanged("man", result, Text::default()) })
     }
@@ -41,4 +44,15 @@ impl ManArgs {
         }
         Ok(command)
     }
+}
+
+/// The page with the usage of `--help` as its synopsis: the generated one leaves out what values options take.
+fn with_synopsis(page: &str, usage: &str) -> String {
+    const TITLE: &str = ".SH SYNOPSIS\n";
+    let Some((before, rest)) = page.split_once(TITLE) else { return page.to_owned() };
+    let after = rest.split_once("\n.SH ").map_or("", |(_, after)| after);
+    let usage = usage.trim_start_matches("Usage:").trim();
+    let lines: Vec<String> =
+        usage.lines().map(|line| line.trim().replace('\\', "\\\\").replace('-', "\\-")).collect();
+    format!("{before}{TITLE}{}\n.SH {after}", lines.join("\n.br\n"))
 }

@@ -6,6 +6,7 @@ use super::pod::Pod;
 use super::state::State;
 use crate::capacity::amounts::Amounts;
 use crate::capacity::eligible::{Unfit, terms_match, terms_shown, unfit};
+use crate::capacity::extras::{Extras, HostPort, give, lacking, take};
 use crate::checks::model::selector::{Labels, Selector};
 use crate::checks::model::{int_at, items_at, text_at};
 use crate::kustomize::node::Node;
@@ -25,6 +26,10 @@ pub enum Refusal {
     Uneven,
     /// It is too large for what is left there.
     Full,
+    /// The node has not, or has no more, what it asks for beside processor and memory.
+    Lacks(String),
+    /// A host port that another pod of the node has.
+    Port(i64),
 }
 
 /// Which of the nodes that may take a pod gets it: what a scheduler is set up to prefer.
@@ -43,6 +48,9 @@ pub enum Preference {
 #[derive(Clone, Debug)]
 struct Slot {
     free: Amounts,
+    extras: Extras,
+    /// The host ports that are taken, each with its pod.
+    ports: Vec<(usize, HostPort)>,
     pods_left: u64,
     is_open: bool,
 }
@@ -64,6 +72,8 @@ impl Board {
     pub fn new(state: State, preference: Preference) -> Self {
         let slot = |node: &super::state::ClusterNode| Slot {
             free: node.allocatable,
+            extras: node.extras.clone(),
+            ports: Vec::new(),
             pods_left: node.pods,
             is_open: node.is_ready && !node.is_cordoned,
         };
@@ -75,7 +85,7 @@ impl Board {
             if let Some(node) =
                 board.state.pods[at].node.filter(|_| !board.state.pods[at].is_over())
             {
-                board.occupy(node, board.state.pods[at].request);
+                board.occupy(node, at);
             }
         }
         board
@@ -98,9 +108,12 @@ impl Board {
         self.slots[node].free
     }
 
-    fn occupy(&mut self, node: usize, request: Amounts) {
-        self.slots[node].free -= request;
-        self.slots[node].pods_left = self.slots[node].pods_left.saturating_sub(1);
+    fn occupy(&mut self, node: usize, pod: usize) {
+        let (slot, who) = (&mut self.slots[node], &self.state.pods[pod]);
+        slot.free -= who.request;
+        slot.pods_left = slot.pods_left.saturating_sub(1);
+        take(&mut slot.extras, &who.extras);
+        slot.ports.extend(who.ports.iter().map(|port| (pod, port.clone())));
     }
 
     /// Adds a pod that is to come, without a place.
@@ -115,7 +128,13 @@ impl Board {
 
     /// Adds an empty node that is to come.
     pub fn add_node(&mut self, node: super::state::ClusterNode) -> usize {
-        self.slots.push(Slot { free: node.allocatable, pods_left: node.pods, is_open: true });
+        self.slots.push(Slot {
+            free: node.allocatable,
+            extras: node.extras.clone(),
+            ports: Vec::new(),
+            pods_left: node.pods,
+            is_open: true,
+        });
         self.state.nodes.push(node);
         self.slots.len() - 1
     }
@@ -123,14 +142,17 @@ impl Board {
     /// Takes a pod off its node.
     pub fn lift(&mut self, pod: usize) {
         if let Some(node) = self.state.pods[pod].node.take() {
-            self.slots[node].free += self.state.pods[pod].request;
-            self.slots[node].pods_left += 1;
+            let (slot, who) = (&mut self.slots[node], &self.state.pods[pod]);
+            slot.free += who.request;
+            slot.pods_left += 1;
+            give(&mut slot.extras, &who.extras);
+            slot.ports.retain(|(of, _)| *of != pod);
         }
     }
 
     /// Puts a pod on a node.
     pub fn put(&mut self, pod: usize, node: usize) {
-        self.occupy(node, self.state.pods[pod].request);
+        self.occupy(node, pod);
         self.state.pods[pod].node = Some(node);
     }
 
@@ -178,6 +200,13 @@ impl Board {
         if slot.pods_left == 0 || !who.request.fits(slot.free) {
             return Some(Refusal::Full);
         }
+        if let Some(name) = lacking(&who.extras, &slot.extras) {
+            return Some(Refusal::Lacks(name.to_owned()));
+        }
+        let taken = |port: &&HostPort| slot.ports.iter().any(|(_, other)| port.excludes(other));
+        if let Some(port) = who.ports.iter().find(taken) {
+            return Some(Refusal::Port(port.port));
+        }
         if self.is_kept_apart(pod, node) {
             return Some(Refusal::Apart);
         }
@@ -190,6 +219,9 @@ impl Board {
         let face = &self.state.nodes[node].face;
         if let Some(unfit) = unfit(&pod.spec, face) {
             return Some(Refusal::Unfit(unfit));
+        }
+        if let Some(name) = lacking(&pod.extras, &self.state.nodes[node].extras) {
+            return Some(Refusal::Lacks(name.to_owned()));
         }
         let claims = pod.claims.iter().map(|claim| &self.state.claims[*claim]);
         claims.into_iter().find_map(|claim| {

@@ -6,7 +6,7 @@ use super::board::{Board, Preference};
 use super::pod::{Owner, Pod, WorkloadId};
 use super::state::State;
 use crate::capacity::amounts::Amounts;
-use crate::capacity::demand::{Demand, TooManyPods};
+use crate::capacity::demand::{Demand, DemandError};
 use crate::kustomize::node::{Map, Node};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::scope::Scopes;
@@ -112,8 +112,8 @@ fn homeless(board: &Board, lost: usize) -> Vec<String> {
 /// What the pods of a cluster ask for, workload by workload; its daemons as the node with most of them has them.
 ///
 /// # Errors
-/// [`TooManyPods`].
-pub fn demand(state: &State) -> Result<Demand, TooManyPods> {
+/// [`DemandError`].
+pub fn demand(state: &State) -> Result<Demand, DemandError> {
     let moving = state.pods.iter().filter(|pod| !is_daemon(pod) && !pod.is_over());
     let mut alike: BTreeMap<(String, Amounts), (u64, &Pod)> = BTreeMap::new();
     for pod in moving {

@@ -20,6 +20,18 @@ fn why_unfit(whys: &[Refusal]) -> (&'static str, String, &'static str) {
     ("no-node-fits", wanted, "label the new nodes, or change what it asks for")
 }
 
+/// What nodes have a number of, or one of, and no more.
+fn why_taken(whys: &[Refusal]) -> (&'static str, String, &'static str) {
+    let named = whys.iter().find_map(|why| match why {
+        Refusal::Lacks(name) => Some(format!("no node to go to has {name} left for it")),
+        Refusal::Port(port) => {
+            Some(format!("its host port {port} is taken on every node to go to"))
+        }
+        _ => None,
+    });
+    ("no-node-fits", named.unwrap_or_default(), "add a node that has it")
+}
+
 impl Planner<'_> {
     /// Lifts pods off their nodes and lets them land; what nothing makes anew is gone.
     pub(super) fn move_pods(&mut self, pods: &[usize]) {
@@ -76,6 +88,9 @@ impl Planner<'_> {
                 self.why_its_volume(pod, claim, place)
             }
             _ if whys.contains(&Refusal::Full) => self.why_too_large(pod, &nodes),
+            _ if whys.iter().any(|why| matches!(why, Refusal::Lacks(_) | Refusal::Port(_))) => {
+                why_taken(&whys)
+            }
             _ if whys.iter().any(is_kept) => (
                 "kept-apart",
                 "anti-affinity or a topology spread leaves it no node".to_owned(),

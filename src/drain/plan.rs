@@ -208,6 +208,10 @@ pub fn old_nodes(
         old.insert(state.find_node(name).ok_or_else(|| PlanError::NoSuchNode(name.clone()))?);
     }
     if let Some(text) = selector {
+        if text.trim().is_empty() {
+            let message = "the label selector is empty, and would choose every node";
+            return Err(PlanError::BadSelector(message.to_owned()));
+        }
         let selector = crate::kustomize::build::label_selector::LabelSelector::parse(text)
             .map_err(|error| PlanError::BadSelector(error.to_string()))?;
         let fits = |at: &usize| {

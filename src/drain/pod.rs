@@ -7,6 +7,7 @@ use super::scale::{Controllers, behind_replica_set};
 use super::state::{State, condition, labels, name, namespace};
 use crate::capacity::amounts::Amounts;
 use crate::capacity::demand::pod_request;
+use crate::capacity::extras::{Extras, HostPort, host_ports, pod_extras};
 use crate::checks::model::selector::Labels;
 use crate::checks::model::workload::DEFAULT_GRACE_SECONDS;
 use crate::checks::model::{int_at, is_true, items_at, text_at};
@@ -75,6 +76,10 @@ pub struct Pod {
     pub is_terminating: bool,
     /// What it asks for.
     pub request: Amounts,
+    /// What it asks for beside processor and memory.
+    pub extras: Extras,
+    /// The ports of its node that it takes.
+    pub ports: Vec<HostPort>,
     /// Its `spec`.
     pub spec: Node,
     /// The claims that it mounts, by position.
@@ -117,6 +122,8 @@ impl Pod {
             is_ready: ready.and_then(|ready| text_at(ready, &["status"])) == Some("True"),
             is_terminating,
             request: pod_request(&spec),
+            extras: pod_extras(&spec),
+            ports: host_ports(&spec),
             claims: volumes.iter().filter_map(claim).collect(),
             scratch: volumes
                 .iter()

@@ -11,6 +11,8 @@ use super::scale::{Controllers, Scale, Scaler, WORKLOADS, controllers};
 use crate::capacity::amounts::Amounts;
 use crate::capacity::demand::{amounts_at, count_at};
 use crate::capacity::eligible::{Face, Taint};
+use crate::capacity::extras::{Extras, node_extras};
+use crate::capacity::quantities::{BadQuantity, bad_at, bad_in_pod};
 use crate::checks::model::amount::Amount;
 use crate::checks::model::budget::Rule;
 use crate::checks::model::selector::Selector;
@@ -28,6 +30,8 @@ pub struct ClusterNode {
     pub allocatable: Amounts,
     /// How many pods it takes.
     pub pods: u64,
+    /// What else it has for pods.
+    pub extras: Extras,
     /// Whether it is cordoned.
     pub is_cordoned: bool,
     /// Whether its kubelet says that it is ready.
@@ -134,6 +138,16 @@ pub enum StateError {
         /// The name.
         name: String,
     },
+    /// What a node has or a pod asks for is no quantity.
+    #[error("{kind}/{name}: {bad}")]
+    BadQuantity {
+        /// The kind of the object.
+        kind: String,
+        /// Its name.
+        name: String,
+        /// The quantity.
+        bad: BadQuantity,
+    },
     /// There is no node in it.
     #[error("there is no Node in it")]
     NoNodes,
@@ -177,7 +191,9 @@ impl State {
                 continue;
             }
             require_names(at + 1, kind, object)?;
-            of_kind.entry(kind.to_owned()).or_default().push(Node::from_json(object));
+            let object = Node::from_json(object);
+            require_quantities(kind, &object)?;
+            of_kind.entry(kind.to_owned()).or_default().push(object);
         }
         let all = |kind: &str| of_kind.get(kind).map(Vec::as_slice).unwrap_or_default();
         let mut state = Self::default();
@@ -364,6 +380,25 @@ fn require_names(item: usize, kind: &str, object: &Json) -> Result<(), StateErro
     Ok(())
 }
 
+/// A number that is none is not taken for nothing.
+fn require_quantities(kind: &str, object: &Node) -> Result<(), StateError> {
+    let bad = match kind {
+        "Node" => {
+            let lists = ["allocatable", "capacity"];
+            lists.iter().find_map(|list| bad_at(object, &["status", list], ""))
+        }
+        "Pod" => object.get("spec").and_then(bad_in_pod),
+        _ => None,
+    };
+    match bad {
+        Some(bad) => {
+            let (kind, name) = (kind.to_owned(), name(object).to_owned());
+            Err(StateError::BadQuantity { kind, name, bad })
+        }
+        None => Ok(()),
+    }
+}
+
 /// A DNS subdomain of RFC 1123, which names of all these objects are.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
@@ -410,6 +445,7 @@ fn read_node(object: &Node) -> ClusterNode {
         seen: amounts_at(object, &["status", "capacity"]),
         allocatable: amounts_at(object, &["status", "allocatable"]),
         pods: count_at(object, &["status", "allocatable", "pods"]).unwrap_or(110),
+        extras: node_extras(object),
         is_cordoned: is_true(object, &["spec", "unschedulable"]),
         is_ready: status == Some("True"),
         provider_id: text_at(object, &["spec", "providerID"]).map(str::to_owned),

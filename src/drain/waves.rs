@@ -185,6 +185,7 @@ impl Planner<'_> {
             seen: allocatable,
             allocatable: allocatable - daemons,
             pods,
+            extras: like.extras.clone(),
             is_cordoned: false,
             is_ready: true,
             provider_id: Some(TO_COME.to_owned()),

@@ -194,6 +194,8 @@ catalogue! {
         "A name is that of nothing rendered which the command acts on. The nearest names are listed.";
     NOT_ALLOWED = "not-allowed", Refused,
         "The value is well formed and would be refused by the API server, by an operator, or could never work. The reason is given.";
+    QUANTITY_INVALID = "quantity-invalid", Refused,
+        "A request or limit is no quantity of Kubernetes, or is negative: the object and the field are named.";
     NOT_AN_ANCESTOR = "not-an-ancestor", Refused,
         "The commit that is to be gone back to is no part of the history of what is checked out.";
     NOT_AN_IMAGE = "not-an-image", Refused,
@@ -458,6 +460,8 @@ catalogue! {
         "Overlays of earlier waves, which others ship, did not hold the change in time.";
     DIGESTS_GONE = "digests-gone", Found,
         "`pin --verify` found digests that their registry does not have any more: what is pinned to them cannot be pulled anew.";
+    CAPACITY_NONE = "capacity-none", Found,
+        "`capacity` found no number of nodes that holds what is asked for, of any kind that is named. Each kind says which pods are too large for it.";
     DRAIN_OBSTACLES = "drain-obstacles", Found,
         "`drain-plan` found what its plan cannot solve: pods that would find no place, that nothing makes anew, or whose budget allows no eviction now. Each is listed with what to do.";
     DRAIN_OFF_COURSE = "drain-off-course", Found,

@@ -66,9 +66,10 @@ fn hint(error: &GitError) -> Option<&'static str> {
         GitError::ProgramMissing { .. } => "install git, or put it on PATH",
         GitError::ProgramTooOld { .. } => "install a newer git",
         GitError::NotARepository { .. } => "go into a clone of the repository",
-        GitError::UnknownRevision { .. } => {
-            "a shallow clone holds few revisions; `git fetch --unshallow` brings the rest"
+        GitError::UnknownRevision { is_shallow: true, .. } => {
+            "this clone is shallow and holds few revisions; `git fetch --unshallow` brings the rest"
         }
+        GitError::UnknownRevision { .. } => "`git log --oneline --all` shows those that there are",
         GitError::Unborn { .. } => "make a first commit",
         GitError::Detached => "name a branch with --branch",
         GitError::InProgress { .. } => {

@@ -64,6 +64,8 @@ pub enum GitError {
     UnknownRevision {
         /// As given.
         revision: String,
+        /// Whether the clone is shallow, so that it may be one that is not here.
+        is_shallow: bool,
     },
     /// An object that the repository should have.
     #[error("object {id}: {reason}")]

@@ -127,7 +127,10 @@ impl Repository {
     /// # Errors
     /// [`GitError::UnknownRevision`] where it names none.
     pub fn resolve(&self, revision: &str) -> Result<ObjectId, GitError> {
-        let unknown = || GitError::UnknownRevision { revision: revision.to_owned() };
+        let unknown = || GitError::UnknownRevision {
+            revision: revision.to_owned(),
+            is_shallow: self.is_shallow().unwrap_or(false),
+        };
         if revision.is_empty() || revision.starts_with('-') || revision.contains(['\0', '\n']) {
             return Err(unknown());
         }

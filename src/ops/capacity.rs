@@ -7,7 +7,7 @@ use super::cluster::ClusterAccess;
 use super::overlay::LoadedOverlay;
 use super::preflight::Editable;
 use crate::capacity::amounts::Amounts;
-use crate::capacity::demand::{Demand, MOST_PODS, NEEDS_LABEL};
+use crate::capacity::demand::{Demand, DemandError, NEEDS_LABEL, PodSet};
 use crate::capacity::node::NodeKind;
 use crate::capacity::quota::Quota;
 use crate::capacity::resilience::{Demands, size};
@@ -39,7 +39,7 @@ pub struct CapacityRequest {
 /// Sizes each kind of node for all overlays together.
 ///
 /// # Errors
-/// Where an overlay is not found, does not build, or renders more than [`MOST_PODS`] pods.
+/// Where an overlay is not found, does not build, or renders more pods than are reckoned with, or a request that is none.
 pub fn run(context: &Context, request: &CapacityRequest) -> Result<Report, Error> {
     if request.overlays.is_empty() && request.cluster.is_none() {
         return Err(Error::new(codes::USAGE, "nothing is named that asks for room")
@@ -55,15 +55,24 @@ pub fn run(context: &Context, request: &CapacityRequest) -> Result<Report, Error
         Some((state, _)) if request.overlays.is_empty() => drain::demand(state),
         _ => Demand::of(&render(context, request, &mut overlays, &mut notes)?),
     }
-    .map_err(|too_many| {
-        let owner = too_many.owner;
-        let message = format!("{}/{}: more than {MOST_PODS} pods in all", owner.kind, owner.name);
-        Error::new(codes::NOT_ALLOWED, message)
+    .map_err(|error| match &error {
+        DemandError::TooManyPods(_) => Error::new(codes::NOT_ALLOWED, error.to_string()),
+        DemandError::BadQuantity { .. } => Error::new(codes::QUANTITY_INVALID, error.to_string()),
     })?;
     if request.nodes.iter().all(|kind| kind.face.is_some()) {
-        demand.notes.retain(|note| !note.contains(NEEDS_LABEL));
+        demand.notes.retain(|(_, note)| !note.contains(NEEDS_LABEL));
     }
-    notes.append(&mut demand.notes);
+    notes.extend(demand.notes.iter().map(|(number, note)| match overlays.as_slice() {
+        [] | [_] => note.clone(),
+        // Of several overlays a note tells the one whose resource it is about.
+        several => {
+            let before = several.iter().take_while(|(_, end)| *end <= *number).count();
+            format!("{}: {note}", several[before.min(several.len() - 1)].0)
+        }
+    }));
+    let sets = demand.sets.iter().filter(|set| set.count > 1);
+    notes.extend(sets.filter_map(|set| apart_unknown(set, &request.nodes)));
+    let overlays: Vec<String> = overlays.into_iter().map(|(path, _)| path).collect();
     let offers = request.nodes.iter().map(|kind| offer(kind, &demand, request)).collect();
     let mut holdings = Vec::new();
     if let Some((state, unread)) = state {
@@ -77,14 +86,33 @@ pub fn run(context: &Context, request: &CapacityRequest) -> Result<Report, Error
     if request.wants_page {
         report.data = Some(capacity.to_page()?);
     }
+    report.error = capacity.has_no_answer().then(|| {
+        let message = "no number of nodes of any kind that is named holds it";
+        Error::new(codes::CAPACITY_NONE, message)
+    });
     Ok(report)
 }
 
-/// What the overlays render.
+/// A note on pods that keep apart by a label which not every kind of node is told to have.
+fn apart_unknown(set: &PodSet, kinds: &[NodeKind]) -> Option<String> {
+    let is_told = |key: &String| {
+        kinds
+            .iter()
+            .all(|kind| kind.face.as_ref().is_some_and(|face| face.labels.contains_key(key)))
+    };
+    let key = set.apart_by.iter().find(|key| !kinds.is_empty() && !is_told(key))?;
+    let owner = &set.owner;
+    Some(format!(
+        "{}/{}: that its pods keep apart by {key} is not reckoned: tell kinds of node by labels={key}:…",
+        owner.kind, owner.name
+    ))
+}
+
+/// What the overlays render, and of each its path and where what it renders ends.
 fn render(
     context: &Context,
     request: &CapacityRequest,
-    overlays: &mut Vec<String>,
+    overlays: &mut Vec<(String, usize)>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Resource>, Error> {
     let (files, located) = context.locate(&request.overlays)?;
@@ -92,9 +120,11 @@ fn render(
     for overlay in located {
         let overlay = Editable::load(context, &files, overlay)?;
         let overlay = LoadedOverlay::load(&files, &overlay, context)?;
-        overlays.push(overlay.path.clone());
-        notes.extend(overlay.unknown.iter().map(|base| format!("unknown: what {base} brings")));
+        let unknown = overlay.unknown.iter();
+        notes
+            .extend(unknown.map(|base| format!("{}: unknown is what {base} brings", overlay.path)));
         resources.extend(overlay.before.resources.iter().cloned());
+        overlays.push((overlay.path.clone(), resources.len()));
     }
     Ok(resources)
 }

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use super::Context;
 use crate::error::{Error, codes};
+use crate::json::JsonProblem;
 use crate::process::{self, Program};
 use crate::render::ExternalKustomize;
 use crate::report::Report;
 use crate::report::doctor::{Examined, State, to_json, to_text};
+use crate::yaml;
 
 /// How long a program may take to tell its version.
 const VERSION_TIME: Duration = Duration::from_secs(5);
@@ -124,23 +126,86 @@ fn files(context: &Context) -> Vec<Examined> {
     let variable = |name| context.environment.variable(name).map(PathBuf::from);
     let home = |below: &str| context.environment.home.as_ref().map(|home| home.join(below));
     let docker = variable("DOCKER_CONFIG").map(|dir| dir.join("config.json"));
-    let kubeconfig = variable("KUBECONFIG").and_then(|list| std::env::split_paths(&list).next());
-    [
-        (docker.or_else(|| home(".docker/config.json")), "registries: Docker's credentials"),
-        (variable("REGISTRY_AUTH_FILE"), "registries: Podman's credentials"),
-        (kubeconfig.or_else(|| home(".kube/config")), "wait and verify, through Kubernetes"),
-        (Some(context.cwd.join(crate::config::FILE_NAME)), "settings of this repository"),
-        (context.environment.cache_dir(), "the cache of remote bases and charts"),
-    ]
-    .into_iter()
-    .filter_map(|(path, purpose)| Some(file(path?, purpose)))
-    .collect()
+    let docker = docker.or_else(|| home(".docker/config.json"));
+    let kubeconfig = variable("KUBECONFIG").map(|list| {
+        let files = std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty());
+        files.collect::<Vec<_>>()
+    });
+    let kubeconfig = kubeconfig.unwrap_or_else(|| home(".kube/config").into_iter().collect());
+    let mut examined: Vec<Examined> = Vec::new();
+    examined.extend(docker.map(|path| file(path, "registries: Docker's credentials", as_json)));
+    let podman = variable("REGISTRY_AUTH_FILE");
+    examined.extend(podman.map(|path| file(path, "registries: Podman's credentials", as_json)));
+    let clusters = kubeconfig.into_iter();
+    examined
+        .extend(clusters.map(|path| file(path, "wait and verify, through Kubernetes", as_yaml)));
+    examined.push(settings(context));
+    let cache = context.environment.cache_dir();
+    examined.extend(cache.map(|path| file(path, "the cache of remote bases and charts", |_| None)));
+    examined
 }
 
-fn file(path: PathBuf, purpose: &'static str) -> Examined {
-    let state = if path.exists() { State::Ok } else { State::Absent };
-    let name = path.display().to_string();
-    Examined { kind: "file", name, state, detail: String::new(), purpose }
+/// A file, and what `judge` has against what is in it; nothing of that is shown.
+fn file(path: PathBuf, purpose: &'static str, judge: fn(&str) -> Option<String>) -> Examined {
+    let wrong = match std::fs::metadata(&path) {
+        Err(_) => None,
+        Ok(found) if found.is_dir() => Some(String::new()),
+        Ok(found) if found.len() > MOST_OF_FILE => Some(format!("more than {MOST_OF_FILE} bytes")),
+        Ok(_) => match std::fs::read_to_string(&path) {
+            Ok(text) => Some(judge(&text).unwrap_or_default()),
+            Err(error) => Some(error.to_string()),
+        },
+    };
+    let (state, detail) = match wrong {
+        None => (State::Absent, String::new()),
+        Some(wrong) if wrong.is_empty() => (State::Ok, wrong),
+        Some(wrong) => (State::Problem, wrong),
+    };
+    Examined { kind: "file", name: path.display().to_string(), state, detail, purpose }
+}
+
+/// The most bytes of a file that is looked into.
+const MOST_OF_FILE: u64 = 16 << 20;
+
+fn as_json(text: &str) -> Option<String> {
+    match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) {
+        Ok(_) => None,
+        Err(error) => {
+            let JsonProblem { line, column, reason } = (&error).into();
+            Some(format!("no JSON object: line {line}, column {column}: {reason}"))
+        }
+    }
+}
+
+fn as_yaml(text: &str) -> Option<String> {
+    let is_map = |tree: &yaml::Tree<'_>, root: &yaml::NodeId| {
+        matches!(tree.node(*root).kind, yaml::Kind::Map { .. })
+    };
+    match yaml::parse(text) {
+        Ok(tree) if tree.roots().iter().any(|root| is_map(&tree, root)) => None,
+        Ok(_) => Some("no mapping, as a configuration of kubectl is".to_owned()),
+        Err(error) => Some(format!("no YAML: {error}")),
+    }
+}
+
+/// The settings of the repository, read as any command reads them.
+fn settings(context: &Context) -> Examined {
+    let read = context.locate_directories(&[".".into()]).and_then(|_| context.groups());
+    let root = context.boundary.get().unwrap_or(&context.cwd);
+    let path = match &context.config {
+        Some(file) => context.cwd.join(file),
+        None => root.join(crate::config::FILE_NAME),
+    };
+    let (state, detail) = match read {
+        Err(error) => {
+            let place = error.location().map(|place| format!("{place}: ")).unwrap_or_default();
+            (State::Problem, format!("{place}{}", error.message()))
+        }
+        Ok(_) if path.exists() => (State::Ok, String::new()),
+        Ok(_) => (State::Absent, String::new()),
+    };
+    let (name, purpose) = (path.display().to_string(), "settings of this repository");
+    Examined { kind: "file", name, state, detail, purpose }
 }
 
 #[cfg(feature = "git")]

@@ -195,7 +195,8 @@ impl<'a> Search<'a> {
             Err(error) => Err(error.into()),
         })?;
         let Some(commit) = found else {
-            return Err(GitError::UnknownRevision { revision: revision.to_owned() }.into());
+            let (revision, is_shallow) = (revision.to_owned(), self.repository.is_shallow()?);
+            return Err(GitError::UnknownRevision { revision, is_shallow }.into());
         };
         let is_behind = || self.repository.is_ancestor(commit, self.tip);
         if self.deepening(|| Ok(is_behind()?.then_some(())))?.is_some() {

@@ -55,6 +55,11 @@ impl Capacity {
         page::to_page(self)
     }
 
+    /// Whether kinds of node are named and no number of any of them will do.
+    pub fn has_no_answer(&self) -> bool {
+        !self.offers.is_empty() && self.offers.iter().all(|offer| offer.sized.is_err())
+    }
+
     /// The `result` of the JSON form: memory in MiB, processors in thousandths of a core.
     pub fn to_json(&self) -> Json {
         let (pods, asked) = self.demand.total();

@@ -136,8 +136,10 @@ fn quotas_tell_how_many_nodes_still_come() {
 /// 1600 MiB − 400 (a quarter) − 100 − 128 of the daemon leave 972 MiB; the database asks for 1024.
 #[test]
 fn a_pod_that_fits_nowhere_is_named() {
-    let result = result(&repo(POD), &["--node", "memory=1600Mi,cpu=1"]);
-    let count = &result["nodes"][0]["count"];
+    let args = ["capacity", "o", "-o", "json", "--node", "memory=1600Mi,cpu=1"];
+    let ran = repo(POD).overlay(&args);
+    assert_eq!((ran.status, ran.code().as_str()), (7, "capacity-none"), "{ran:?}");
+    let count = &ran.json()["result"]["nodes"][0]["count"];
     assert_eq!(count["nodes"], Value::Null);
     assert!(count["reason"].as_str().unwrap().contains("Cluster/db"), "{count}");
 }
@@ -154,4 +156,166 @@ fn malformed_kinds_of_node_are_usage_errors_and_too_many_pods_a_refusal() {
     let ran = repo.overlay(&["capacity", "o", "--node", "memory=16Gi,cpu=4", "-o", "json"]);
     assert_eq!(ran.status, 3, "{ran:?}");
     assert!(ran.stdout.contains("more than 20000 pods"), "{ran:?}");
+}
+
+/// A kind of node that will do makes an answer, whatever other kinds are named.
+#[test]
+fn one_kind_that_will_do_is_an_answer() {
+    let result =
+        result(&repo(POD), &["--node", "memory=1600Mi,cpu=1", "--node", "memory=8Gi,cpu=4"]);
+    assert_eq!(result["nodes"][0]["count"]["nodes"], Value::Null);
+    assert!(result["nodes"][1]["count"]["nodes"].is_number());
+}
+
+/// A Deployment of three pods with these fields in their specification.
+fn deployment(name: &str, fields: &str) -> String {
+    format!(
+        "apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}}}
+spec:
+  replicas: 3
+  selector: {{matchLabels: {{app: {name}}}}}
+  strategy: {{type: Recreate}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec:
+{fields}
+---
+"
+    )
+}
+
+fn notes(result: &Value) -> String {
+    result["notes"].to_string()
+}
+
+/// Three pods with one host port need three nodes, and a fourth when one is lost; of another protocol they share them.
+#[test]
+fn host_ports_keep_pods_apart() {
+    let port = |protocol: &str| {
+        format!(
+            "      containers: [{{name: c, image: i, resources: {{requests: {{cpu: 10m, memory: 10Mi}}}}, ports: [{{containerPort: 80, hostPort: 80, protocol: {protocol}}}]}}]"
+        )
+    };
+    let node = ["--node", "memory=64Gi,cpu=32", "--floor", "1"];
+    for (second, alone) in [("UDP", 3), ("TCP", 6)] {
+        let all = deployment("a", &port("TCP")) + &deployment("b", &port(second));
+        let count = result(&repo(&all), &node)["nodes"][0]["count"].clone();
+        assert_eq!(
+            (&count["forPods"], &count["nodes"]),
+            (&json!(alone), &json!(alone + 1)),
+            "{count}"
+        );
+    }
+    let daemon = deployment("a", &port("TCP")).replace("kind: Deployment", "kind: DaemonSet");
+    let both = daemon + &deployment("b", &port("TCP"));
+    assert!(notes(&result(&repo(&both), &node)).contains("host port 80 is that of DaemonSet/a"));
+}
+
+#[test]
+fn what_is_not_reckoned_is_told() {
+    let node = ["--node", "memory=64Gi,cpu=32"];
+    let gpu = "      containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 1, cpu: 1, memory: 1Gi, ephemeral-storage: 1Gi}}}]";
+    let told = notes(&result(&repo(&deployment("ml", gpu)), &node));
+    assert!(told.contains("Deployment/ml: its pods ask for nvidia.com/gpu, which"), "{told}");
+    let zones = "      affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: z}}}]}}
+      containers: [{name: c, image: i, resources: {requests: {cpu: 1, memory: 1Gi}}}]";
+    let zones = repo(&deployment("z", zones));
+    let told = notes(&result(&zones, &node));
+    assert!(told.contains("keep apart by topology.kubernetes.io/zone is not reckoned"), "{told}");
+    // Nodes that are told to be in one zone hold one of them at most.
+    let node = ["--node", "memory=64Gi,cpu=32,labels=topology.kubernetes.io/zone:az-1"];
+    let one = result(&zones, &node);
+    assert_eq!(one["nodes"][0]["elsewhere"][0]["resource"]["name"], "z", "{one}");
+    assert!(!notes(&one).contains("not reckoned"), "{one}");
+}
+
+/// Without `replicas` and with an autoscaler of at least 7 there are 7; at 0 an autoscaler is off; more than its most is no
+/// matter of its.
+#[test]
+fn an_autoscaler_makes_at_least_its_least() {
+    let pods = "      containers: [{name: c, image: i, resources: {requests: {cpu: 100m, memory: 100Mi}}}]";
+    let scaler = "apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec: {minReplicas: 7, maxReplicas: 20, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
+";
+    let all = deployment("web", pods) + scaler;
+    for (replicas, pods, tells) in
+        [("", 7, true), ("  replicas: 9\n", 9, true), ("  replicas: 0\n", 0, false)]
+    {
+        let all = all.replace("  replicas: 3\n", replicas);
+        let result = result(&repo(&all), &["--node", "memory=64Gi,cpu=32"]);
+        assert_eq!(result["demand"]["pods"], pods, "{replicas}");
+        let wanted = "HorizontalPodAutoscaler/web may ask for up to 20";
+        assert_eq!(notes(&result).contains(wanted), tells, "{result}");
+    }
+}
+
+/// A request that cannot be read is not a request of nothing.
+#[test]
+fn a_request_that_is_no_quantity_is_refused() {
+    for (bad, field) in [("lots", "cpu"), ("-1", "memory"), ("1Gib", "memory"), ("1 Gi", "memory")]
+    {
+        let fields = format!(
+            "      containers: [{{name: c, image: i, resources: {{requests: {{{field}: '{bad}'}}}}}}]"
+        );
+        let ran = repo(&deployment("web", &fields)).overlay(&[
+            "capacity",
+            "o",
+            "--node",
+            "memory=16Gi,cpu=4",
+            "-o",
+            "json",
+        ]);
+        assert_eq!((ran.status, ran.code().as_str()), (3, "quantity-invalid"), "{ran:?}");
+        let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+        let wanted =
+            format!("Deployment/web: resources.requests.{field} of container c is `{bad}`");
+        assert!(message.starts_with(&wanted), "{message}");
+    }
+}
+
+/// Sixteen bytes of memory are sixteen GiB without their unit.
+#[test]
+fn a_forgotten_unit_is_asked_about() {
+    let repo = repo(POD);
+    for (option, value, meant) in [
+        ("--node", "memory=16,cpu=4", "16GiB"),
+        ("--daemons", "memory=340", "340MiB"),
+        ("--quota", "memory=64", "64GiB"),
+    ] {
+        let node = ["--node", "memory=16Gi,cpu=4"];
+        let node = if option == "--node" { &[][..] } else { &node[..] };
+        let ran = repo.overlay(&[&["capacity", "o", option, value], node].concat());
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(ran.stderr.contains(&format!("did you mean {meant}?")), "{ran:?}");
+    }
+}
+
+/// Of several overlays a note tells whose it is.
+#[test]
+fn notes_of_several_overlays_name_theirs() {
+    let none = "      containers: [{name: c, image: i}]";
+    let repo = repo(&deployment("a", none));
+    repo.write("p/kustomization.yaml", KUSTOMIZATION);
+    repo.write("p/all.yaml", &deployment("b", none));
+    let told = |args: &[&str]| {
+        let fixed = ["capacity", "-o", "json", "--node", "memory=16Gi,cpu=4"];
+        let ran = repo.overlay(&[&fixed[..], args].concat());
+        ran.json()["result"]["notes"].clone()
+    };
+    let lacks = "its pods ask for neither cpu nor memory";
+    assert_eq!(told(&["o"]), json!([format!("Deployment/a: {lacks}")]));
+    let both = json!([format!("o: Deployment/a: {lacks}"), format!("p: Deployment/b: {lacks}")]);
+    assert_eq!(told(&["o", "p"]), both);
+}
+
+/// A form that a command does not have is refused with those that it has.
+#[test]
+fn forms_that_there_are_are_named() {
+    let ran = repo(POD).overlay(&["capacity", "o", "--node", "memory=16Gi,cpu=4", "-o", "sarif"]);
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.stderr.contains("it has -o human, -o json, -o html"), "{ran:?}");
 }

@@ -396,3 +396,22 @@ fn a_cache_that_is_broken_is_as_good_as_none() {
         assert_eq!(run(), first, "{text}");
     }
 }
+
+/// What is not there is not thought to lie beyond the end of a clone that has none.
+#[test]
+fn only_a_shallow_clone_is_called_one() {
+    let files = [("o/kustomization.yaml", "resources: []\n")];
+    let repo = TestRepo::with_files(&files);
+    repo.commit("one");
+    let ran = repo.overlay(&["diff", "o", "--from", "HEAD~7"]);
+    assert_eq!(ran.status, 4, "{ran:?}");
+    assert!(!ran.stderr.contains("shallow"), "{ran:?}");
+    repo.write("o/kustomization.yaml", "resources: []\n# two\n");
+    repo.commit("two");
+    let ran = repo.clone_shallow(1).overlay(&["diff", "o", "--from", "HEAD~1"]);
+    assert!(ran.status == 4 && ran.stderr.contains("git fetch --unshallow"), "{ran:?}");
+    let empty = TestRepo::empty();
+    empty.write(files[0].0, files[0].1);
+    let ran = empty.overlay(&["history", "o"]);
+    assert!(ran.status == 4 && !ran.stderr.contains("shallow"), "{ran:?}");
+}

@@ -127,7 +127,7 @@ impl Remote<'_> {
         let answer = self.call(repository.git(), &args).arg(&self.target).arg(&name).answer()?;
         match answer.is_success && repository.has(commit)? {
             true => Ok(()),
-            false => Err(GitError::UnknownRevision { revision: name }),
+            false => Err(GitError::UnknownRevision { revision: name, is_shallow: false }),
         }
     }
 }

@@ -81,7 +81,8 @@ impl GitRevisions<'_> {
 
     /// The commit that `revision` is, brought here where it was not.
     fn find(&self, remote: &str, branch: &str, revision: &str) -> Result<ObjectId, Error> {
-        let unknown = |_| GitError::UnknownRevision { revision: revision.to_owned() };
+        let unknown =
+            |_| GitError::UnknownRevision { revision: revision.to_owned(), is_shallow: false };
         let id: ObjectId = revision.parse().map_err(unknown)?;
         if !self.repository().has(id)? {
             let remote = Remote::open(self.repository().git(), remote)?;

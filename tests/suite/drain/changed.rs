@@ -7,7 +7,7 @@ use crate::stories::moving_to_larger_nodes::dump;
 use crate::support::repo::{Ran, TestRepo};
 
 pub(super) const SETTINGS: &str = "drain:
-  selector: node.kubernetes.io/instance-type=a2-ram4-disk50-perf1
+  selector: node.kubernetes.io/instance-type=small
   order:
   - {before: kernel-seal/openbao-transit, after: kernel-secrets/openbao, reason: '<img src=x> | it *unseals*'}
 ";
@@ -386,4 +386,64 @@ fn the_commands_that_write_a_dump_are_one_list() {
     let ran = repo.overlay(&["drain-plan", "--from", "empty.json", "--nodes", "a"]);
     let first = commands[0].split(" >").next().unwrap();
     assert!(ran.stderr.contains(first), "{ran:?}");
+}
+
+/// A host port that both new nodes' pods have, a resource that no new node has, a number that is none.
+#[test]
+fn what_nodes_have_one_of_or_none_is_told() {
+    let (id, message) = obstacle(|dump| {
+        let pod = find(dump, "Pod", "keycloak-");
+        pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = json!("1");
+    });
+    assert_eq!(id, "no-node-fits");
+    assert!(message.contains("has nvidia.com/gpu left"), "{message}");
+    let port = json!([{"containerPort": 8443, "hostPort": 8443}]);
+    let (id, message) = obstacle(|dump| {
+        find(dump, "Pod", "keycloak-")["spec"]["containers"][0]["ports"] = port.clone();
+        for pod in items(dump).iter_mut().filter(|item| item["kind"] == "Pod") {
+            let is_new = pod["spec"]["nodeName"].as_str().unwrap().starts_with("gentian-large");
+            if is_new && pod["metadata"]["name"].as_str().unwrap().starts_with("cilium-") {
+                pod["spec"]["containers"][0]["ports"] = port.clone();
+            }
+        }
+    });
+    assert_eq!(id, "no-node-fits");
+    assert!(message.contains("its host port 8443 is taken"), "{message}");
+    let mut changed = dump();
+    find(&mut changed, "Pod", "keycloak-")["spec"]["containers"][0]["resources"]["requests"]["cpu"] =
+        json!("lots");
+    let ran = run(&changed, &[]);
+    assert_eq!((ran.status, ran.code().as_str()), (3, "dump-invalid"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("resources.requests.cpu of container") && ran.stdout.contains("`lots`"),
+        "{ran:?}"
+    );
+}
+
+/// A new node that has what is asked for takes it, as often as it has it.
+#[test]
+fn what_nodes_have_a_number_of_is_counted() {
+    let ask = |dump: &mut Value, count: &str| {
+        find(dump, "Node", "gentian-large-2b9kd")["status"]["allocatable"]["nvidia.com/gpu"] =
+            json!("2");
+        for pod in ["keycloak-", "openfga-"] {
+            let pod = find(dump, "Pod", pod);
+            pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = json!(count);
+        }
+    };
+    let mut changed = dump();
+    ask(&mut changed, "1");
+    let ran = run(&changed, &[]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(obstacle(|dump| ask(dump, "2")).0, "no-node-fits");
+}
+
+/// An empty selector would be every node.
+#[test]
+fn an_empty_selector_is_refused() {
+    for selector in ["", " "] {
+        let ran = run(&dump(), &["--selector", selector]);
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(ran.stdout.contains("would choose every node"), "{ran:?}");
+    }
 }

@@ -283,3 +283,62 @@ fn doctor_ends_with_4_where_a_remote_does_not_answer() {
     let offline = repo.overlay(&["doctor", "--offline"]);
     assert_eq!(offline.status, 0, "{offline:?}");
 }
+
+/// What other commands refuse is no ok: settings, credentials of registries, each configuration of kubectl.
+#[test]
+fn doctor_looks_into_the_files_that_commands_read() {
+    let repo = TestRepo::from_folder(Path::new(FIXTURE));
+    for (file, text) in [
+        (".overlay.yaml", "timeout: 1m\n"),
+        ("docker/config.json", r#"{"auths": {}}"#),
+        ("a.yaml", "kind: Config\n"),
+        ("b.yaml", "kind: Config\n"),
+    ] {
+        repo.write(file, text);
+    }
+    let path = |name: &str| repo.path().join(name).display().to_string();
+    let variables = std::collections::BTreeMap::from([
+        ("DOCKER_CONFIG".to_owned(), path("docker")),
+        (
+            "KUBECONFIG".to_owned(),
+            format!("{}:{}:{}", path("a.yaml"), path("none"), path("b.yaml")),
+        ),
+    ]);
+    let state_of = |directory: &str, name: &str| {
+        let ran = repo.overlay_with(&["-C", directory, "doctor", "-o", "json"], "", &variables);
+        let examined = ran.json()["result"]["examined"].as_array().unwrap().clone();
+        let one = examined.iter().find(|one| one["name"].as_str().unwrap().ends_with(name));
+        (
+            ran.status,
+            one.unwrap_or_else(|| panic!("{name}: {ran:?}"))["state"].as_str().unwrap().to_owned(),
+        )
+    };
+    let files = [".overlay.yaml", "docker/config.json", "a.yaml", "b.yaml"];
+    for file in files {
+        assert_eq!(state_of(".", file), (0, "ok".to_owned()), "{file}");
+    }
+    assert_eq!(state_of(".", "none").1, "absent");
+    for (file, broken) in
+        files.into_iter().zip(["timout: 1m\n", r#"{"auths": {"#, "a: [\n", "just a word"])
+    {
+        let right = fs::read_to_string(repo.path().join(file)).unwrap();
+        repo.write(file, broken);
+        // Also from below: the settings are those of the whole repository.
+        assert_eq!(state_of("overlays", file), (4, "problem".to_owned()), "{file}");
+        repo.write(file, &right);
+    }
+}
+
+/// The synopsis is the usage of `--help`, with what options take; `man` can read it.
+#[test]
+fn a_synopsis_tells_what_options_take() {
+    let repo = TestRepo::from_folder(Path::new(FIXTURE));
+    for words in [&["pin"][..], &["set", "replicas"], &["capacity"]] {
+        let page = repo.overlay(&[&["man"], words].concat()).stdout;
+        let synopsis = page.split(".SH SYNOPSIS\n").nth(1).unwrap().split(".SH ").next().unwrap();
+        assert!(!synopsis.contains("[\\fB\\-C \\fR]"), "{synopsis}");
+        let help = repo.overlay(&[words, &["--help"]].concat()).stdout;
+        let usage = help.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap();
+        assert!(synopsis.replace("\\-", "-").contains(usage), "{synopsis}: {usage}");
+    }
+}

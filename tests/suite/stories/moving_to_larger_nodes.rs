@@ -11,7 +11,7 @@ use crate::drain::world::{self, World};
 use crate::support::repo::{Ran, TestRepo};
 
 pub(crate) const DUMP: &str = "fixtures/drain/node-flavour.json";
-pub(crate) const SELECTOR: &str = "node.kubernetes.io/instance-type=a2-ram4-disk50-perf1";
+pub(crate) const SELECTOR: &str = "node.kubernetes.io/instance-type=small";
 
 const ORDER: &str = "  order:
   - {before: kernel-seal/openbao-transit, after: kernel-secrets/openbao, reason: the primary unseals through transit}
