@@ -194,8 +194,6 @@ catalogue! {
         "A name is that of nothing rendered which the command acts on. The nearest names are listed.";
     NOT_ALLOWED = "not-allowed", Refused,
         "The value is well formed and would be refused by the API server, by an operator, or could never work. The reason is given.";
-    QUANTITY_INVALID = "quantity-invalid", Refused,
-        "A request or limit is no quantity of Kubernetes, or is negative: the object and the field are named.";
     NOT_AN_ANCESTOR = "not-an-ancestor", Refused,
         "The commit that is to be gone back to is no part of the history of what is checked out.";
     NOT_AN_IMAGE = "not-an-image", Refused,
@@ -214,6 +212,8 @@ catalogue! {
         "The image is pinned to sixty-four zeros, which fail closed on purpose. `--replace-placeholder` replaces them.";
     PLACEHOLDER_RETURNS = "placeholder-returns", Refused,
         "An image would again be pinned to sixty-four zeros, so that its pods cannot start. `--allow-placeholder` lets it come back.";
+    QUANTITY_INVALID = "quantity-invalid", Refused,
+        "A request or limit is no quantity of Kubernetes, or is negative: the object and the field are named.";
     REFS_LEFT_BEHIND = "refs-left-behind", Refused,
         "Another file that the overlay uses names the same base at another version, and it is not among the files edited. Each line is named.";
     SEVERAL_BASES = "several-bases", Refused,
@@ -458,10 +458,10 @@ catalogue! {
         "The wait ended while a sync window was closed. It is named with its schedule.";
     WAVE_INCOMPLETE = "wave-incomplete", NotInTime,
         "Overlays of earlier waves, which others ship, did not hold the change in time.";
-    DIGESTS_GONE = "digests-gone", Found,
-        "`pin --verify` found digests that their registry does not have any more: what is pinned to them cannot be pulled anew.";
     CAPACITY_NONE = "capacity-none", Found,
         "`capacity` found no number of nodes that holds what is asked for, of any kind that is named. Each kind says which pods are too large for it.";
+    DIGESTS_GONE = "digests-gone", Found,
+        "`pin --verify` found digests that their registry does not have any more: what is pinned to them cannot be pulled anew.";
     DRAIN_OBSTACLES = "drain-obstacles", Found,
         "`drain-plan` found what its plan cannot solve: pods that would find no place, that nothing makes anew, or whose budget allows no eviction now. Each is listed with what to do.";
     DRAIN_OFF_COURSE = "drain-off-course", Found,
