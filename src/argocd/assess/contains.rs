@@ -12,6 +12,11 @@ use crate::argocd::source::{clean_path, is_commit_id, is_same_source};
 /// (argo-cd `common/common.go` `AnnotationKeyAppSkipReconcile`).
 const SKIP_RECONCILE: &str = "argocd.argoproj.io/skip-reconcile";
 
+/// The phase of a hydrator at work, and the condition of what cannot be rendered or compared
+/// (argo-cd `pkg/apis/application/v1alpha1/types.go`).
+const HYDRATING: &str = "Hydrating";
+const COMPARISON_ERROR: &str = "ComparisonError";
+
 /// So long a pending refresh means that nobody takes it up.
 const SILENCE: u64 = 60;
 
@@ -70,13 +75,20 @@ pub(super) fn is_reconciled(moment: &Moment<'_>) -> Result<(), Readiness> {
     }
 }
 
-/// Rendering and comparing went well. That a sync failed is judged where it is known of which revision it was.
+/// Rendering and comparing went well. That a sync failed is judged where it is known of which revision it was. While the hydrator
+/// is at work, its branch or what is to be in it may not be there yet.
 pub(super) fn no_error_condition(moment: &Moment<'_>) -> Result<(), Readiness> {
     let status = &moment.app.status;
     let is_judged_later =
         |condition: &Condition| condition.kind == SYNC_ERROR && status.sync.status == "OutOfSync";
     let mut errors = status.conditions.iter().filter(|one| one.kind.ends_with("Error"));
+    let is_hydrating = moment.app.spec.source_hydrator.is_some()
+        && status.source_hydrator.current_operation.as_ref().is_some_and(|o| o.phase == HYDRATING);
     match errors.find(|condition| !is_judged_later(condition)) {
+        Some(condition) if is_hydrating && condition.kind == COMPARISON_ERROR => {
+            let message = with_words("hydration: Hydrating; so far", &condition.message);
+            Err(progressing(Kind::Hydrating, message, Want::Time))
+        }
         Some(condition) => Err(progressing(
             Kind::ComparisonFailed,
             with_words(&condition.kind, &condition.message),

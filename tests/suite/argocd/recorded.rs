@@ -59,6 +59,14 @@ fn what_was_refused_or_not_rendered_is_told_with_its_words() {
     ends(side("never-ready"), "degraded", 5, &["Degraded"]);
 }
 
+/// The hydrator makes its branch when it renders for the first time, and the controller looks at it before that.
+#[test]
+fn a_branch_that_the_hydrator_has_not_made_yet_is_no_failure() {
+    let case = side("hydrating");
+    let words = &["Hydrating", "app path does not exist"];
+    ends(case, "commit-not-noticed", 6, words);
+}
+
 #[test]
 fn what_holds_it_back_is_told() {
     ends(side("automation-off"), "sync-manual", 5, &["automation is off"]);
