@@ -7,7 +7,7 @@ use super::state::State;
 use crate::capacity::amounts::Amounts;
 use crate::capacity::eligible::{Unfit, terms_match, terms_shown, unfit};
 use crate::capacity::extras::{Extras, HostPort, give, lacking, take};
-use crate::checks::model::selector::{Labels, Selector};
+use crate::checks::model::selector::Selector;
 use crate::checks::model::{int_at, items_at, text_at};
 use crate::kustomize::node::Node;
 
@@ -159,7 +159,9 @@ impl Board {
     /// The node that a pod without one would come to.
     #[must_use]
     pub fn choose(&self, pod: usize) -> Option<usize> {
-        let mut takers = (0..self.slots.len()).filter(|node| self.refusal(pod, *node).is_none());
+        let around = self.around(pod);
+        let takes = |node: &usize| self.refusal_beside(pod, *node, &around).is_none();
+        let mut takers = (0..self.slots.len()).filter(takes);
         let by_left = |a: &usize, b: &usize| {
             let left = |node: usize| self.share_left(pod, node);
             left(*a).total_cmp(&left(*b)).then(b.cmp(a))
@@ -178,6 +180,41 @@ impl Board {
         Some(node)
     }
 
+    /// Puts pods, one after another, where the scheduler would; where one of them finds no place, none is put.
+    pub fn place_all(&mut self, pods: &[usize]) -> bool {
+        for (at, pod) in pods.iter().enumerate() {
+            if self.place(*pod).is_none() {
+                pods[..at].iter().for_each(|placed| self.lift(*placed));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Those of the pods of a node that would find no place on the others if it were lost, the largest placed first. The board
+    /// is afterwards as it was.
+    pub fn homeless_without(
+        &mut self,
+        lost: usize,
+        comes_back: impl Fn(&Pod) -> bool,
+    ) -> Vec<usize> {
+        let was_open = std::mem::replace(&mut self.slots[lost].is_open, false);
+        let is_there = |at: &usize| {
+            let pod = &self.state.pods[*at];
+            pod.node == Some(lost) && pod.moves() && comes_back(pod)
+        };
+        let mut pods: Vec<usize> = (0..self.state.pods.len()).filter(is_there).collect();
+        pods.iter().for_each(|pod| self.lift(*pod));
+        pods.sort_by_key(|pod| std::cmp::Reverse(self.state.pods[*pod].request));
+        let homeless = pods.iter().copied().filter(|pod| self.place(*pod).is_none()).collect();
+        for pod in pods {
+            self.lift(pod);
+            self.put(pod, lost);
+        }
+        self.slots[lost].is_open = was_open;
+        homeless
+    }
+
     /// The mean of what would be left of processor and memory, as shares.
     #[allow(clippy::cast_precision_loss, reason = "only an order is wanted")]
     fn share_left(&self, pod: usize, node: usize) -> f64 {
@@ -190,6 +227,10 @@ impl Board {
     /// Why a node does not take a pod; `None` where it does.
     #[must_use]
     pub fn refusal(&self, pod: usize, node: usize) -> Option<Refusal> {
+        self.refusal_beside(pod, node, &self.around(pod))
+    }
+
+    fn refusal_beside(&self, pod: usize, node: usize, around: &Around<'_>) -> Option<Refusal> {
         let (slot, who) = (&self.slots[node], &self.state.pods[pod]);
         if !slot.is_open {
             return Some(Refusal::Closed);
@@ -207,10 +248,14 @@ impl Board {
         if let Some(port) = who.ports.iter().find(taken) {
             return Some(Refusal::Port(port.port));
         }
-        if self.is_kept_apart(pod, node) {
+        let is_near = |(there, key): &(usize, &str)| {
+            let here = self.topology(node, key);
+            here.is_some() && here == self.topology(*there, key)
+        };
+        if around.apart.iter().any(is_near) {
             return Some(Refusal::Apart);
         }
-        self.is_uneven(pod, node).then_some(Refusal::Uneven)
+        around.spreads.iter().any(|spread| spread.is_uneven(node)).then_some(Refusal::Uneven)
     }
 
     /// What keeps a pod off a node however empty it is.
@@ -238,56 +283,81 @@ impl Board {
         label.or((key == HOST).then_some(face.name.as_str()))
     }
 
-    /// Required anti-affinity, in both directions.
-    fn is_kept_apart(&self, pod: usize, node: usize) -> bool {
+    /// What of the pods that are placed matters to where `pod` may go, whichever node is looked at.
+    fn around(&self, pod: usize) -> Around<'_> {
+        Around { apart: self.apart_from(pod), spreads: self.spreads(pod) }
+    }
+
+    /// Required anti-affinity, in both directions: the nodes of pods that keep `pod` away or that it keeps away from, and the
+    /// topology key of each.
+    fn apart_from(&self, pod: usize) -> Vec<(usize, &str)> {
         let who = &self.state.pods[pod];
-        let is_near = |there: usize, term: &Node| {
-            let key = text_at(term, &["topologyKey"]).unwrap_or(HOST);
-            let here = self.topology(node, key);
-            here.is_some() && here == self.topology(there, key)
-        };
-        let others = || {
-            let all = self.state.pods.iter().enumerate();
-            all.filter(|(at, other)| *at != pod && !other.is_over())
-        };
         let own = anti_affinity(&who.spec);
-        let repels_one = !own.is_empty()
-            && others().filter_map(|(_, other)| Some((other, other.node?))).any(
-                |(other, there)| {
-                    own.iter().any(|term| is_near(there, term) && repels(who, other, term))
-                },
-            );
-        repels_one
-            || self.repellers.iter().filter(|at| **at != pod).any(|at| {
-                let other = &self.state.pods[*at];
-                let Some(there) = other.node.filter(|_| !other.is_over()) else { return false };
-                let terms = anti_affinity(&other.spec).iter();
-                terms.into_iter().any(|term| is_near(there, term) && repels(other, who, term))
-            })
+        let key = |term| text_at(term, &["topologyKey"]).unwrap_or(HOST);
+        let mut apart: Vec<(usize, &str)> = Vec::new();
+        let others =
+            self.state.pods.iter().enumerate().filter(|(at, _)| *at != pod && !own.is_empty());
+        for (_, other) in others.filter(|(_, other)| !other.is_over()) {
+            let Some(there) = other.node else { continue };
+            let terms = own.iter().filter(|term| repels(who, other, term));
+            apart.extend(terms.map(|term| (there, key(term))));
+        }
+        for at in self.repellers.iter().filter(|at| **at != pod) {
+            let other = &self.state.pods[*at];
+            let Some(there) = other.node.filter(|_| !other.is_over()) else { continue };
+            let terms = anti_affinity(&other.spec).iter().filter(|term| repels(other, who, term));
+            apart.extend(terms.map(|term| (there, key(term))));
+        }
+        apart.sort_unstable();
+        apart.dedup();
+        apart
     }
 
     /// Topology spreads by host that must hold, over the open nodes.
-    fn is_uneven(&self, pod: usize, node: usize) -> bool {
+    fn spreads(&self, pod: usize) -> Vec<Spread> {
         let who = &self.state.pods[pod];
-        items_at(&who.spec, &["topologySpreadConstraints"]).iter().any(|spread| {
+        let spreads = items_at(&who.spec, &["topologySpreadConstraints"]).iter();
+        let must_hold = |spread: &&Node| {
             let must = text_at(spread, &["whenUnsatisfiable"]).unwrap_or("DoNotSchedule");
-            if must != "DoNotSchedule" || text_at(spread, &["topologyKey"]) != Some(HOST) {
-                return false;
-            }
+            must == "DoNotSchedule" && text_at(spread, &["topologyKey"]) == Some(HOST)
+        };
+        let read = |spread: &Node| {
             let selector = Selector::new(spread.get("labelSelector"));
-            let is_one = |other: &Pod, labels: &Labels<'_>| {
-                other.namespace == who.namespace && selector.matches(labels)
-            };
-            let count = |node: usize| {
-                let here = self.state.pods.iter().filter(|other| other.node == Some(node));
-                here.filter(|other| is_one(other, &other.labels())).count()
-            };
-            let counts = (0..self.slots.len())
-                .filter(|other| self.slots[*other].is_open && self.forbids(who, *other).is_none());
-            let least = counts.map(count).min().unwrap_or(0);
+            let mut counts = vec![0u64; self.slots.len()];
+            for other in self.state.pods.iter().filter(|other| other.namespace == who.namespace) {
+                let Some(node) = other.node else { continue };
+                counts[node] += u64::from(selector.matches(&other.labels()));
+            }
+            let is_one =
+                |node: &usize| self.slots[*node].is_open && self.forbids(who, *node).is_none();
+            let least =
+                (0..counts.len()).filter(is_one).map(|node| counts[node]).min().unwrap_or(0);
             let skew = int_at(spread, &["maxSkew"]).unwrap_or(1).max(1).unsigned_abs();
-            (count(node) + 1).saturating_sub(least) as u64 > skew
-        })
+            Spread { counts, least, skew }
+        };
+        spreads.filter(must_hold).map(read).collect()
+    }
+}
+
+/// What of the pods that are placed matters to where a pod may go.
+struct Around<'a> {
+    /// Nodes of pods that it is kept apart from, each with the topology key by which.
+    apart: Vec<(usize, &'a str)>,
+    spreads: Vec<Spread>,
+}
+
+/// A topology spread by host.
+struct Spread {
+    /// How many pods that count are on each node.
+    counts: Vec<u64>,
+    /// The fewest on a node that may have the pod.
+    least: u64,
+    skew: u64,
+}
+
+impl Spread {
+    fn is_uneven(&self, node: usize) -> bool {
+        (self.counts[node] + 1).saturating_sub(self.least) > self.skew
     }
 }
 

@@ -89,27 +89,14 @@ impl Planner<'_> {
     pub(super) fn describe_new(&mut self) {
         let targets = self.targets();
         self.plan.new = targets.iter().map(|node| self.describe(*node)).collect();
-        self.plan.survives_loss =
-            targets.len() > 1 && targets.iter().all(|node| self.survives(*node));
+        self.plan.survives_loss = targets.len() > 1
+            && targets.iter().all(|node| self.board.homeless_without(*node, |_| true).is_empty());
         if !self.plan.survives_loss && targets.len() > 1 && self.plan.obstacles.is_empty() {
             self.plan.notes.push(
                 "at the end the pods of a lost new node would not all find a place on the others"
                     .to_owned(),
             );
         }
-    }
-
-    /// Whether the pods of a node find a place on the others.
-    fn survives(&self, lost: usize) -> bool {
-        let mut board = self.board.clone();
-        board.close(lost);
-        let is_there = |at: &usize| board.state.pods[*at].node == Some(lost);
-        let mut pods: Vec<usize> = (0..board.state.pods.len())
-            .filter(|at| is_there(at) && board.state.pods[*at].moves())
-            .collect();
-        pods.iter().for_each(|pod| board.lift(*pod));
-        pods.sort_by_key(|pod| std::cmp::Reverse(board.state.pods[*pod].request));
-        pods.iter().all(|pod| board.place(*pod).is_some())
     }
 
     fn describe(&self, node: usize) -> PlannedNode {

@@ -68,11 +68,12 @@ pub struct Holding {
 /// The nodes of a cluster and what is on them, by name.
 #[must_use]
 pub fn holdings(state: &State) -> Vec<Holding> {
-    let board = Board::new(state.clone(), Preference::default());
-    (0..state.nodes.len()).map(|node| holding(state, &board, node)).collect()
+    let mut board = Board::new(state.clone(), Preference::default());
+    (0..state.nodes.len()).map(|node| holding(state, &mut board, node)).collect()
 }
 
-fn holding(state: &State, board: &Board, node: usize) -> Holding {
+fn holding(state: &State, board: &mut Board, node: usize) -> Holding {
+    let homeless = board.homeless_without(node, |pod| pod.owner != Owner::Nobody);
     let known = &state.nodes[node];
     let here = || state.pods.iter().filter(|pod| pod.node == Some(node) && !pod.is_over());
     let label = |key: &str| known.face.labels.get(key).cloned();
@@ -86,27 +87,12 @@ fn holding(state: &State, board: &Board, node: usize) -> Holding {
         daemons: here().filter(|pod| is_daemon(pod)).map(|pod| pod.request).sum(),
         used: here().map(|pod| pod.request).sum(),
         pods: Held::on(state, node),
-        homeless: homeless(board, node),
+        homeless: homeless.iter().map(|pod| state.pods[*pod].shown()).collect(),
     }
 }
 
 fn is_daemon(pod: &Pod) -> bool {
     matches!(pod.owner, Owner::Daemon | Owner::Kubelet)
-}
-
-/// The pods of a node that find no place on the others, the largest placed first.
-fn homeless(board: &Board, lost: usize) -> Vec<String> {
-    let mut board = board.clone();
-    board.close(lost);
-    let is_there = |at: &usize| {
-        let pod = &board.state.pods[*at];
-        pod.node == Some(lost) && pod.moves() && pod.owner != Owner::Nobody
-    };
-    let mut pods: Vec<usize> = (0..board.state.pods.len()).filter(is_there).collect();
-    pods.iter().for_each(|pod| board.lift(*pod));
-    pods.sort_by_key(|pod| std::cmp::Reverse(board.state.pods[*pod].request));
-    pods.retain(|pod| board.place(*pod).is_none());
-    pods.iter().map(|pod| board.state.pods[*pod].shown()).collect()
 }
 
 /// What the pods of a cluster ask for, workload by workload; its daemons as the node with most of them has them.

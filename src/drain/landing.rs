@@ -40,13 +40,12 @@ impl Planner<'_> {
         }
         let comes_back = |pod: &usize| self.board.state.pods[*pod].owner != Owner::Nobody;
         let mut homeless: Vec<usize> = pods.iter().copied().filter(comes_back).collect();
-        let mut trial = self.board.clone();
-        let fits_as_it_comes = homeless.iter().all(|pod| trial.place(*pod).is_some());
-        if !fits_as_it_comes {
-            // The largest first: what finds no place then would find none in most other orders either.
-            let size = |pod: &usize| std::cmp::Reverse(self.board.state.pods[*pod].request);
-            homeless.sort_by_key(size);
+        if self.board.place_all(&homeless) {
+            return;
         }
+        // The largest first: what finds no place then would find none in most other orders either.
+        let size = |pod: &usize| std::cmp::Reverse(self.board.state.pods[*pod].request);
+        homeless.sort_by_key(size);
         for pod in homeless {
             if self.board.place(pod).is_none() {
                 self.pending.push(pod);

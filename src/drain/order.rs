@@ -1,6 +1,6 @@
 //! In which order nodes are emptied: rules first, then the least loaded, replicas of a pair apart.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::pod::{Pod, WorkloadId};
 use super::rules::{BuiltIn, OrderRule, Rules};
@@ -289,21 +289,32 @@ impl Arrangement<'_> {
         (is_late, load, self.state.nodes[unit.node].face.name.as_str(), &unit.part)
     }
 
-    /// Whether both hold replicas of a pair of two, on different nodes.
-    fn is_near(&self, one: &Unit, other: &Unit) -> bool {
-        let holds = |unit: &Unit, pair: &Pair| unit.pods.iter().any(|pod| pair.pods.contains(pod));
+    /// Which units hold replicas of a pair of two on different nodes, for each unit.
+    fn near(&self, units: &[Unit]) -> Vec<BTreeSet<usize>> {
+        let mut near = vec![BTreeSet::new(); units.len()];
+        let mut holder: BTreeMap<usize, usize> = BTreeMap::new();
+        for (at, unit) in units.iter().enumerate() {
+            holder.extend(unit.pods.iter().map(|pod| (*pod, at)));
+        }
         let is_pair = |pair: &&Pair| pair.pods.len() == 2 || pair.selector.is_some();
-        one.node != other.node
-            && self.pairs.iter().filter(is_pair).any(|pair| holds(one, pair) && holds(other, pair))
+        for pair in self.pairs.iter().filter(is_pair) {
+            let holders: BTreeSet<usize> =
+                pair.pods.iter().filter_map(|pod| holder.get(pod).copied()).collect();
+            for one in &holders {
+                let apart = holders.iter().filter(|other| units[**other].node != units[*one].node);
+                near[*one].extend(apart);
+            }
+        }
+        near
     }
 
     /// The first order by rank in which no two neighbours share a pair, if one is found in time.
     fn search(&self, units: &[Unit], links: &[Link]) -> Option<Vec<usize>> {
         let mut search = Search {
-            arrangement: self,
-            units,
-            links,
+            near: self.near(units),
+            earlier: earlier(units.len(), links),
             ranked: self.ranked(units),
+            is_done: vec![false; units.len()],
             steps: SEARCH_STEPS,
         };
         let mut order = Vec::new();
@@ -312,19 +323,22 @@ impl Arrangement<'_> {
 
     fn ranked(&self, units: &[Unit]) -> Vec<usize> {
         let mut ranked: Vec<usize> = (0..units.len()).collect();
-        ranked.sort_by(|a, b| self.rank(&units[*a]).cmp(&self.rank(&units[*b])));
+        ranked.sort_by_cached_key(|at| self.rank(&units[*at]));
         ranked
     }
 
     /// By rank, neighbours of a pair only where nothing else is left.
     fn greedy(&self, units: &[Unit], links: &[Link]) -> Vec<usize> {
-        let ranked = self.ranked(units);
+        let (ranked, near) = (self.ranked(units), self.near(units));
+        let (earlier, mut is_done) = (earlier(units.len(), links), vec![false; units.len()]);
         let mut order: Vec<usize> = Vec::new();
         while order.len() < units.len() {
-            let ready = || ranked.iter().copied().filter(|at| is_ready(*at, &order, links));
-            let last = order.last().map(|last| &units[*last]);
-            let is_apart = |at: &usize| last.is_none_or(|last| !self.is_near(last, &units[*at]));
+            let is_next = |at: &usize| is_ready(*at, &is_done, &earlier);
+            let ready = || ranked.iter().copied().filter(is_next);
+            let last = order.last();
+            let is_apart = |at: &usize| last.is_none_or(|last| !near[*last].contains(at));
             let Some(next) = ready().find(is_apart).or_else(|| ready().next()) else { break };
+            is_done[next] = true;
             order.push(next);
         }
         order
@@ -334,42 +348,52 @@ impl Arrangement<'_> {
 /// How many orders the search may try.
 const SEARCH_STEPS: usize = 200_000;
 
-struct Search<'a> {
-    arrangement: &'a Arrangement<'a>,
-    units: &'a [Unit],
-    links: &'a [Link],
+struct Search {
+    near: Vec<BTreeSet<usize>>,
+    earlier: Vec<BTreeSet<usize>>,
     ranked: Vec<usize>,
+    is_done: Vec<bool>,
     steps: usize,
 }
 
-impl Search<'_> {
+impl Search {
     fn extend(&mut self, order: &mut Vec<usize>) -> bool {
-        if order.len() == self.units.len() {
+        if order.len() == self.ranked.len() {
             return true;
         }
-        for at in self.ranked.clone() {
+        for place in 0..self.ranked.len() {
             if self.steps == 0 {
                 return false;
             }
-            let last = order.last().map(|last| &self.units[*last]);
-            let is_near = last.is_some_and(|last| self.arrangement.is_near(last, &self.units[at]));
+            let at = self.ranked[place];
+            let is_near = order.last().is_some_and(|last| self.near[*last].contains(&at));
             self.steps -= 1;
-            if is_near || !is_ready(at, order, self.links) {
+            if is_near || !is_ready(at, &self.is_done, &self.earlier) {
                 continue;
             }
             order.push(at);
+            self.is_done[at] = true;
             if self.extend(order) {
                 return true;
             }
+            self.is_done[at] = false;
             order.pop();
         }
         false
     }
 }
 
-fn is_ready(at: usize, done: &[usize], links: &[Link]) -> bool {
-    let waits = |link: &Link| link.after == at && !done.contains(&link.before);
-    !done.contains(&at) && !links.iter().any(waits)
+/// What has to be done before each unit.
+fn earlier(count: usize, links: &[Link]) -> Vec<BTreeSet<usize>> {
+    let mut earlier = vec![BTreeSet::new(); count];
+    for link in links {
+        earlier[link.after].insert(link.before);
+    }
+    earlier
+}
+
+fn is_ready(at: usize, is_done: &[bool], earlier: &[BTreeSet<usize>]) -> bool {
+    !is_done[at] && earlier[at].iter().all(|before| is_done[*before])
 }
 
 /// Links that lead round in a circle, by position; `None` where there is no circle.
