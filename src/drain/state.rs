@@ -278,7 +278,11 @@ impl State {
     /// The budgets that select a pod, by position.
     #[must_use]
     pub fn budgets_of(&self, pod: &Pod) -> Vec<usize> {
-        let selects = |budget: &Budget| budget.selects(pod);
+        let labels = pod.labels();
+        let selects = |budget: &Budget| {
+            pod.namespace == budget.namespace
+                && Selector::new(budget.selector.as_ref()).matches(&labels)
+        };
         (0..self.budgets.len()).filter(|at| selects(&self.budgets[*at])).collect()
     }
 
