@@ -195,3 +195,25 @@ fn trouble_that_the_baseline_does_not_know_stops_everything() {
     api.apply(node("n2", "False"));
     assert!(!harbor.pin('2', &args).ok().changed());
 }
+
+#[test]
+fn what_the_operator_of_a_database_refuses_is_not_shipped() {
+    let database = "apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata: {name: db}\nspec:\n  instances: 3\n  storage: {size: 20Gi}\n";
+    let harbor = Harbor::with(|lab| {
+        lab.write("plain/base/db.yaml", database);
+        lab.write("plain/base/kustomization.yaml", "resources: [web.yaml, db.yaml]\n");
+    });
+    let tip = harbor.tip();
+    let set = |size: &str, more: &[&str]| {
+        let field = format!("spec.storage.size={size}");
+        let args = ["set", "field", "overlays/prod", "Cluster/db", field.as_str(), "--merge"];
+        harbor.ship(&[&args, more].concat())
+    };
+    for more in [&[][..], &["--allow-findings"]] {
+        let ran = set("10Gi", more);
+        assert_eq!((ran.status, ran.code()), (3, "database-refused"), "{}", ran.text);
+        assert!(message(&ran).contains("shrinks from 20Gi to 10Gi"), "{}", ran.text);
+        harbor.require_untouched(&tip);
+    }
+    set("30Gi", &[]).ok();
+}
