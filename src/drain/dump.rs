@@ -28,5 +28,5 @@ pub fn dump_command() -> String {
 pub fn dump_commands(file: &str) -> Vec<String> {
     let append = |kind: &&str| format!("kubectl get {kind} -A -o json >> {file} || true");
     let first = format!("{} > {file}", dump_command());
-    std::iter::once(first).chain(OF_OPERATORS.iter().map(|kind| append(&kind))).collect()
+    std::iter::once(first).chain(OF_OPERATORS.iter().map(append)).collect()
 }

@@ -196,8 +196,8 @@ impl State {
             of_kind.entry(kind.to_owned()).or_default().push(object);
         }
         let all = |kind: &str| of_kind.get(kind).map(Vec::as_slice).unwrap_or_default();
-        let mut state = Self::default();
-        state.nodes = all("Node").iter().map(read_node).collect();
+        let nodes = all("Node").iter().map(read_node).collect();
+        let mut state = Self { nodes, ..Self::default() };
         if state.nodes.is_empty() {
             return Err(StateError::NoNodes);
         }

@@ -86,7 +86,7 @@ fn quoted(text: &str, quote: Quote) -> String {
             Quote::Double if "$`\"\\".contains(sign) => line.extend(['\\', sign]),
             // No backslash keeps it from being an event of the history there, and staying out of the name.
             Quote::Double if sign == '!' => line.push_str("\"\\!\""),
-            Quote::None if !is_plain(sign) && !(sign == '=' && is_last) => {
+            Quote::None if !(is_plain(sign) || sign == '=' && is_last) => {
                 line.extend(['\\', sign]);
             }
             _ => line.push(sign),
