@@ -10,7 +10,7 @@ use overlay::git::{
 
 use overlay::error::Error;
 
-use crate::support::git_lab::Lab;
+use crate::support::git_lab::{Lab, repository_forms};
 
 pub(crate) fn change(path: &str, content: &str) -> FileChange {
     FileChange { path: path.to_owned(), content: Some(content.as_bytes().to_vec()) }
@@ -41,7 +41,7 @@ pub(crate) const PROD: &str = "overlays/prod/kustomization.yaml";
 
 #[test]
 fn a_commit_is_what_git_would_have_committed() {
-    for init in [vec![], vec!["--object-format=sha256"]] {
+    for init in repository_forms() {
         let lab = Lab::new();
         lab.overlays("plain", &init);
         lab.link("plain/same", "base");
@@ -199,7 +199,7 @@ fn paths_that_git_does_not_take_are_refused() {
 
 #[test]
 fn the_current_branch_moves_and_only_its_files_follow() {
-    for init in [vec![], vec!["--object-format=sha256"]] {
+    for init in repository_forms() {
         let lab = Lab::new();
         lab.overlays("plain", &init);
         for hook in [

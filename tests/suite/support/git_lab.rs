@@ -10,6 +10,23 @@ use overlay::git::{Repository, Settings};
 
 use super::repo::Ran;
 
+/// The forms a repository can have, as options of `git init`: SHA-256 names, and references in reftables where the git that is
+/// here knows them (2.45).
+pub(crate) fn repository_forms() -> Vec<Vec<&'static str>> {
+    let mut forms = vec![vec![], vec!["--object-format=sha256"]];
+    let lab = Lab::new();
+    let mut probe = Command::new("git");
+    probe.env_clear().envs(lab.environment()).args(["init", "-q", REFTABLE]).arg(lab.path("probe"));
+    if probe.output().is_ok_and(|output| output.status.success()) {
+        forms.push(vec![REFTABLE]);
+    } else {
+        eprintln!("SKIPPED: reftables: this git does not know them (2.45 does)");
+    }
+    forms
+}
+
+const REFTABLE: &str = "--ref-format=reftable";
+
 /// A folder for repositories; it goes away with this value.
 pub(crate) struct Lab {
     dir: tempfile::TempDir,
@@ -44,6 +61,8 @@ impl Lab {
             ("GIT_COMMITTER_EMAIL", "case@example.test"),
             ("GIT_TERMINAL_PROMPT", "0"),
             ("LC_ALL", "C"),
+            // Hints of newer gits are no findings.
+            ("GIT_ADVICE", "0"),
         ] {
             all.push((name.into(), value.into()));
         }
