@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{ColorChoice, Environment, Error, Exit, Format, Report, Ui, Verbosity};
 use super::{codes, color_environment, whole_command};
-use crate::hint;
+use crate::{hint, shell};
 
 /// Prints what clap has to say: help and version as they are, an error as a [`Report`].
 pub(super) fn report(error: &clap::Error, args: &[OsString], environment: &Environment) -> Exit {
@@ -50,7 +50,8 @@ fn usage_error(error: &clap::Error) -> Error {
         let typed = line.strip_prefix("to pass '").and_then(|rest| rest.split('\'').next());
         usage = match typed {
             Some(typed) => usage.hint(format!(
-                "as the value of an option write --OPTION={typed}; as a name put it behind `--`"
+                "as the value of an option write {}; as a name put it behind `--`",
+                shell::word(&format!("--OPTION={typed}"))
             )),
             None => usage.hint(line),
         };
@@ -80,7 +81,7 @@ fn own_advice(error: &clap::Error) -> Option<String> {
         ErrorKind::UnknownArgument => {
             let extra = text(ContextKind::InvalidArg)?;
             let advice = "is a directory: quote the pattern ('overlays/*'), or add --overlay";
-            Path::new(extra).is_dir().then(|| format!("{extra} {advice} {extra}"))
+            Path::new(extra).is_dir().then(|| format!("{extra} {advice} {}", shell::word(extra)))
         }
         _ => None,
     }

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::cluster::{ClusterAccess, parse_namespace};
+use super::verify::find_namespace;
 use super::{Context, input};
 use crate::baseline::{Baseline, Comparison, KINDS, Origin, VERSION};
 use crate::clock;
@@ -78,7 +79,7 @@ pub fn compare(context: &Context, request: &BaselineRequest) -> Result<Report, E
 /// rights that are missing are given too, each with its kind.
 ///
 /// # Errors
-/// Where the cluster cannot be read, or there is no kind that can be looked at.
+/// Where the cluster cannot be read, there is no kind that can be looked at, or no such namespace.
 fn look(
     context: &Context,
     request: &BaselineRequest,
@@ -87,9 +88,14 @@ fn look(
     let is_dump = !request.access.from.is_empty();
     let (mut snapshot, mut unseen) = (Snapshot::default(), Vec::new());
     let mut denied = Vec::new();
+    // A kind that the cluster does not have is none that was looked at, nor one that could not be.
+    let mut is_anything_known = false;
     for (group, kind) in KINDS {
         match reader.list(&KindName::new(group, kind), request.namespace.as_deref()) {
-            Ok(listing) if listing.is_known || !is_dump => snapshot.extend(listing.items),
+            Ok(listing) if listing.is_known || !is_dump => {
+                is_anything_known |= listing.is_known;
+                snapshot.extend(listing.items);
+            }
             Ok(_) => unseen.push(kind.to_owned()),
             Err(error @ ClusterError::Denied { .. }) => {
                 unseen.push(kind.to_owned());
@@ -98,9 +104,15 @@ fn look(
             Err(error) => return Err(error.into()),
         }
     }
-    if unseen.len() == KINDS.len() {
+    if !is_anything_known {
         let nothing = || Error::from_empty_dump(&reader.described());
         return Err(denied.into_iter().next().map_or_else(nothing, |(_, why)| why.into()));
+    }
+    if let Some(namespace) = &request.namespace
+        && let Some(error) = find_namespace(&*reader, &snapshot, namespace)?
+    {
+        let unknown = format!("nothing was seen of {namespace}, which may not be there at all");
+        return Err(Error::from(error).cause(unknown));
     }
     let now = clock::now_unix();
     let origin = Origin {

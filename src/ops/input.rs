@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::change::{DigestsError, Pin, parse_digests};
 use crate::error::{Error, codes};
-use crate::hint;
+use crate::{hint, shell};
 
 /// Most bytes that are read from a file or standard input.
 const LIMIT: u64 = 16 * 1024 * 1024;
@@ -36,7 +36,11 @@ impl Input {
     fn broken_json(&self, cwd: &Path, what: &str) -> Error {
         let error = Error::new(codes::USAGE, format!("the JSON of {}: {what}", self.name));
         let is_file = self.name.starts_with("--") && cwd.join(&self.text).is_file();
-        if is_file { error.hint(format!("write `{} @{}`", self.name, self.text)) } else { error }
+        if is_file {
+            error.hint(format!("write `{} {}`", self.name, shell::word(&format!("@{}", self.text))))
+        } else {
+            error
+        }
     }
 }
 
@@ -44,7 +48,7 @@ impl Input {
 pub(super) fn hint_for_directory(cwd: &Path, typed: &str, error: Error) -> Error {
     if !typed.is_empty() && cwd.join(typed).is_dir() {
         let more = format!("{typed} is a directory: quote the pattern ('overlays/*'), or add");
-        return error.hint(format!("{more} --overlay {typed}"));
+        return error.hint(format!("{more} --overlay {}", shell::word(typed)));
     }
     error
 }

@@ -23,6 +23,8 @@ use crate::report::Report;
 use crate::report::verify::{Verified, VerifyForm};
 use crate::rollout::{Case, Finding, Indexes, Wanted};
 
+pub(super) use place::find_namespace;
+
 use conditions::Asker;
 use reading::Reading;
 

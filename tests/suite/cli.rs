@@ -267,12 +267,22 @@ fn advice_is_given_for_what_was_meant() {
     let digest = format!("sha256:{}", "5e".repeat(32));
     repo.write("release.json", &format!("\u{feff}{{\"web\": \"{digest}\"}}"));
     repo.write("broken.json", "[]");
+    repo.write("a;touch PWN", "{}");
+    std::fs::create_dir(repo.path().join("ov;touch PWN")).unwrap();
     for (args, advice) in [
         (
             &["pin", "overlays/dev", "overlays/prod"][..],
             "hint: overlays/prod is a directory: quote the pattern ('overlays/*'), or add --overlay overlays/prod",
         ),
         (&["images", "overlays/dev", "overlays/prod"], "hint: overlays/prod is a directory"),
+        (&["images", "overlays/dev", "ov;touch PWN"], "or add --overlay 'ov;touch PWN'"),
+        (&["promote", "ov;touch PWN"], "or add --overlay 'ov;touch PWN'"),
+        (&["show", "overlays/dev", "ov;touch PWN"], "or add --overlay 'ov;touch PWN'"),
+        (&["pin", "overlays/dev", "ov;touch PWN"], "or add --overlay 'ov;touch PWN'"),
+        (
+            &["pin", "overlays/dev", "--digests", "a;touch PWN"],
+            "hint: write `--digests '@a;touch PWN'`",
+        ),
         (&["show", "overlays/dev", "overlays/prod"], "hint: overlays/prod is a directory"),
         (
             &["pin", "overlays/dev", "--digests", "release.json"],

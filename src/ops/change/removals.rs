@@ -2,6 +2,7 @@
 
 use crate::error::{Error, codes};
 use crate::kustomize::{ResourceId, shown_name};
+use crate::shell;
 use crate::verify::ObjectDiff;
 
 /// Kinds whose objects hold data, or hold others that do.
@@ -26,6 +27,6 @@ pub(super) fn refuse_removals(
     let Some(first) = refused.first() else { return Ok(()) };
     let all = refused.join(", ");
     let message = format!("objects that hold data would be gone {when}: {all}");
-    let hint = format!("where that is meant: --allow-removal {first}");
+    let hint = format!("where that is meant: --allow-removal {}", shell::word(first));
     Err(Error::new(codes::STATEFUL_REMOVAL, message).hint(hint))
 }

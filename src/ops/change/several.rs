@@ -15,6 +15,7 @@ use crate::ops::overlay::LoadedOverlay;
 use crate::ops::preflight::Editable;
 use crate::plan::{Note, Placement};
 use crate::report::change::{FileReport, MovedObjects, OverlayReport, Status};
+use crate::shell;
 use crate::verify::{FieldChange, compare_objects, measure_effect};
 use crate::write::NewText;
 
@@ -235,8 +236,10 @@ fn refuse_strangers(editable: &[Editable], parts: &[Part]) -> Result<(), Error> 
     for part in parts {
         if let Some(stranger) = part.overlays.iter().find(|path| !is_named(path)) {
             let message = format!("{stranger} is none of the overlays that the command names");
-            let hint =
-                format!("add --overlay {stranger}; the paths are those from the repository's root");
+            let hint = format!(
+                "add --overlay {}; the paths are those from the repository's root",
+                shell::word(stranger)
+            );
             return Err(Error::new(codes::NO_SUCH_OVERLAY, message).at(place(part)).hint(hint));
         }
     }

@@ -5,15 +5,33 @@ use crate::cluster::{ClusterError, ClusterReader, KindName, ObjectName};
 use crate::error::{Error, codes};
 use crate::rollout::{Finding, Snapshot, Wanted};
 
-/// Asks for the namespace, where `snapshot` has nothing of it.
+/// Asks for the namespace, where `snapshot` has nothing of it: a right that is missing is a finding.
 ///
 /// # Errors
-/// Where there is none, or the cluster does not answer. A right that is missing is a finding.
+/// As [`find_namespace`].
 pub(super) fn require_namespace(
     reader: &dyn ClusterReader,
     snapshot: &Snapshot,
     namespace: &str,
 ) -> Result<Option<Finding>, Error> {
+    let denied = find_namespace(reader, snapshot, namespace)?;
+    Ok(denied.map(|error| {
+        let message = format!(
+            "nothing of it was seen, and whether there is such a namespace cannot be told: {error}"
+        );
+        Finding::of(subject(namespace), "unreadable", message)
+    }))
+}
+
+/// Asks for the namespace, where `snapshot` has nothing of it. The right to ask that is missing is given back.
+///
+/// # Errors
+/// Where there is none, or the cluster does not answer.
+pub(in crate::ops) fn find_namespace(
+    reader: &dyn ClusterReader,
+    snapshot: &Snapshot,
+    namespace: &str,
+) -> Result<Option<ClusterError>, Error> {
     if snapshot.has_any_in(namespace) {
         return Ok(None);
     }
@@ -22,12 +40,7 @@ pub(super) fn require_namespace(
     match reader.find(&object) {
         Ok(Some(_)) => Ok(None),
         Ok(None) => Err(no_such(&reader.described(), namespace)),
-        Err(error @ ClusterError::Denied { .. }) => {
-            let message = format!(
-                "nothing of it was seen, and whether there is such a namespace cannot be told: {error}"
-            );
-            Ok(Some(Finding::of(subject(namespace), "unreadable", message)))
-        }
+        Err(error @ ClusterError::Denied { .. }) => Ok(Some(error)),
         Err(error) => Err(error.into()),
     }
 }

@@ -2,6 +2,7 @@
 //! gives.
 
 mod files;
+mod reach;
 
 use serde_json::{Value, json};
 
