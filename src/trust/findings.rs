@@ -240,18 +240,35 @@ fn shown(name: &GeneralName) -> String {
     }
 }
 
-fn order(presented: &[Certificate]) -> Vec<Finding> {
-    let is_below = |child: &Certificate, parent: &Certificate| {
-        child.issuer.canonical == parent.subject.canonical
+/// Whether the issuer that `child` names is `parent`.
+fn is_below(child: &Certificate, parent: &Certificate) -> bool {
+    child.issuer.canonical == parent.subject.canonical
+}
+
+/// A leaf behind the first that is below it, be there others between them; and whether the first is its issuer.
+fn later_leaf(presented: &[Certificate]) -> Option<(&Certificate, bool)> {
+    let (first, others) = presented.split_first()?;
+    let is_leaf = |other: &&Certificate| other.authority_kind() == AuthorityKind::None;
+    // Each step leads to a certificate of the file: a chain of more steps than those goes round.
+    let reaches_first = |leaf: &Certificate| {
+        let issuer = |child: &&Certificate| {
+            let child = *child;
+            others.iter().find(|other| !std::ptr::eq(*other, child) && is_below(child, other))
+        };
+        let mut chain = std::iter::successors(Some(leaf), issuer).take(presented.len());
+        chain.any(|child| is_below(child, first))
     };
-    let leaf = &presented[0];
-    let later_leaf = presented[1..]
-        .iter()
-        .find(|other| other.authority_kind() == AuthorityKind::None && is_below(other, leaf));
-    if let Some(other) = later_leaf {
+    let leaf = others.iter().filter(is_leaf).find(|leaf| reaches_first(leaf))?;
+    Some((leaf, is_below(leaf, first)))
+}
+
+fn order(presented: &[Certificate]) -> Vec<Finding> {
+    let first = &presented[0].subject.text;
+    if let Some((leaf, is_direct)) = later_leaf(presented) {
+        let how = if is_direct { "which it issued" } else { "which is below it" };
         let message = format!(
-            "{} stands before {}, which it issued: only the first of the file is presented as the leaf, and judged",
-            leaf.subject.text, other.subject.text
+            "{first} stands before {}, {how}: only the first of the file is presented as the leaf, and judged",
+            leaf.subject.text
         );
         return vec![Finding::error("leaf-not-first", message)];
     }

@@ -92,6 +92,11 @@ fn what_helps_fits_the_fault() {
     assert!(first(&steps).starts_with("put the leaf (CN=leaf) first in "), "{steps:?}");
     assert_eq!(found[0], "leaf-not-first");
     assert!(!found.iter().any(|id| id == "host-mismatch" || id == "key-mismatch"), "{found:?}");
+    // The leaf is last, and others stand between it and the first.
+    pki.write("root-first.crt", &texts(&["root.crt", "mid.crt", "leaf.crt"]));
+    let (status, steps, found) = remedy("root-first.crt", &host);
+    assert_eq!((status, steps.len(), found[0].as_str()), (7, 1, "leaf-not-first"), "{steps:?}");
+    assert!(first(&steps).starts_with("put the leaf (CN=leaf) first in "), "{steps:?}");
     // Another's key: the right one is looked for first.
     let (status, steps, _) = remedy("whole.crt", &["--key-file", "root.key"]);
     assert_eq!((status, steps.len()), (7, 1));
