@@ -193,6 +193,7 @@ fn status_of(before: Kind, after: Kind) -> Status {
         (_, Kind::Absent) => Status::Removed,
         (Kind::Rendered, Kind::Broken) => Status::Broken,
         (Kind::Broken, Kind::Rendered) => Status::Mended,
+        (Kind::Broken, Kind::Broken) => Status::Unknown,
         _ => Status::Changed,
     }
 }

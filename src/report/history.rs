@@ -88,6 +88,8 @@ pub enum Status {
     Broken,
     /// It builds again.
     Mended,
+    /// What it renders cannot be known, before and after, and something that it is made of differs.
+    Unknown,
     /// It is there no more.
     Removed,
 }
@@ -99,6 +101,7 @@ impl Status {
             Self::Changed => "changed",
             Self::Broken => "broken",
             Self::Mended => "mended",
+            Self::Unknown => "unknown",
             Self::Removed => "removed",
         }
     }
@@ -286,7 +289,7 @@ fn push_text(history: &OverlayHistory, text: &mut Text) {
         let style = match entry.moved.status {
             Status::Broken | Status::Removed => Style::Removed,
             Status::Appeared | Status::Mended => Style::Added,
-            Status::Changed => Style::Plain,
+            Status::Changed | Status::Unknown => Style::Plain,
         };
         text.push(Style::Plain, "  ").styled_line(style, line::summary(&entry.moved));
     }

@@ -1,5 +1,5 @@
-//! The charts that kustomizations name and that stand in the repository: loaded where the builds of
-//! the tree may inflate charts.
+//! The charts that kustomizations name and that stand in the repository. They are loaded even where the
+//! builds of the tree must not inflate charts: what they render is not known there, but that they differ is.
 //!
 //! Source: kustomize api v0.21.1 `internal/builtins/HelmChartInflationGenerator.go`.
 
@@ -57,8 +57,19 @@ impl SourceTree {
     /// Whether what the tree builds to depends on helm.
     #[must_use]
     pub fn inflates_charts(&self) -> bool {
-        let directories = self.kustomizations.keys();
-        self.charts.is_some() && directories.into_iter().any(|directory| self.has_charts(directory))
+        self.charts.is_some() && self.names_charts()
+    }
+
+    /// Whether a kustomization of the tree may name charts, inflated or not.
+    #[must_use]
+    pub fn names_charts(&self) -> bool {
+        self.kustomizations.keys().any(|directory| self.has_charts(directory))
+    }
+
+    /// Whether a chart that the tree names stands in the repository.
+    #[must_use]
+    pub fn holds_charts(&self) -> bool {
+        !self.chart_listings.is_empty()
     }
 
     /// Whether the kustomization of a directory names charts itself.
@@ -112,16 +123,14 @@ impl SourceTree {
 impl Crawler<'_> {
     /// Loads the charts of the kustomization in `root`.
     pub(super) fn charts_of(&mut self, root: &str, fields: &Kustomization) {
-        if self.tree.charts.is_some() {
-            // What cannot be read is an error of the build.
-            self.charts(root, &fields.helm().unwrap_or_default());
-        }
+        // What cannot be read is an error of the build.
+        self.charts(root, &fields.helm().unwrap_or_default());
     }
 
     /// Loads the chart of a generator that `document` configures, seen from `root`.
     pub(super) fn chart_of_plugin(&mut self, root: &str, document: &Node) {
         let is_one = document.get("kind").and_then(Node::as_str) == Some(PLUGIN_KIND);
-        if is_one && self.tree.charts.is_some() {
+        if is_one {
             self.charts(root, &HelmCharts::of_plugin(document).unwrap_or_default());
         }
     }

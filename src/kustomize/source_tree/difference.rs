@@ -1,7 +1,9 @@
 //! What differs between what one overlay reaches in two versions of a repository.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
 
 use super::{Found, SourceTree};
 
@@ -30,6 +32,28 @@ impl SourceTree {
             paths.extend(remotes(other, self));
         }
         paths
+    }
+
+    /// A hash of what the tree holds: two trees with the same one have no [`SourceTree::differences`] but for
+    /// what remote references stand for.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let mut add = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        for (path, file) in self.files.iter().collect::<BTreeMap<_, _>>() {
+            add(path.as_bytes());
+            add(&file.bytes);
+        }
+        for (path, found) in self.found.iter().collect::<BTreeMap<_, _>>() {
+            if !matches!(found, Found::Missing) {
+                add(path.as_bytes());
+                add(format!("{found:?}").as_bytes());
+            }
+        }
+        hash.finalize().into()
     }
 
     fn add_files_differing(&self, other: &Self, paths: &mut BTreeSet<String>) {

@@ -119,7 +119,7 @@ impl Stored {
                 kept.trees.insert(tree.parse().ok()?, at);
             }
             let kind = kind(state.kind)?;
-            kept.states.push(State { kind, text: state.text, is_lasting: true });
+            kept.states.push(State { kind, text: state.text, inputs: None, is_lasting: true });
         }
         for (before, after, moved) in self.moves {
             let is_known = before < kept.states.len() && after < kept.states.len();

@@ -17,7 +17,7 @@ pub(super) fn measure(
         rendered.map(|rendered| rendered.resources.clone()).unwrap_or_default()
     };
     let mut moved = Moved { status, ..Moved::default() };
-    if matches!(status, Status::Broken | Status::Mended) {
+    if matches!(status, Status::Broken | Status::Mended | Status::Unknown) {
         // What a broken overlay would render is not known, so neither is what it lost or gained.
         return moved;
     }

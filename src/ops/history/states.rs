@@ -47,6 +47,8 @@ pub(super) struct State {
     pub(super) kind: Kind,
     /// The hash of what is rendered; of a broken one, why it does not build.
     pub(super) text: String,
+    /// Where it cannot be known what is rendered: the hash of what that is made of.
+    pub(super) inputs: Option<String>,
     /// What it is depends on the revision alone, so that it may be kept for other runs.
     pub(super) is_lasting: bool,
 }
@@ -124,7 +126,8 @@ impl<'a> States<'a> {
     /// Whether both are the same to whoever looks at what is rendered.
     pub(crate) fn is_same(&self, one: StateId, other: StateId) -> bool {
         let (one, other) = (&self.states[one], &self.states[other]);
-        one.kind == other.kind && (one.kind != Kind::Rendered || one.text == other.text)
+        let is_text_same = one.kind != Kind::Rendered || one.text == other.text;
+        one.kind == other.kind && is_text_same && one.inputs == other.inputs
     }
 
     /// What the overlay is in that state.
@@ -200,7 +203,7 @@ impl<'a> States<'a> {
         let files = RevisionFiles::new(Arc::clone(self.repository.objects()), root);
         if find_kustomization(&files, &self.directory)?.is_none() {
             let (kind, text) = (Kind::Absent, String::new());
-            let state = self.number(State { kind, text, is_lasting: true });
+            let state = self.number(State { kind, text, inputs: None, is_lasting: true });
             let names: Vec<String> = KUSTOMIZATION_NAMES.map(|name| self.below(name)).to_vec();
             self.remember(root, state, names.iter().map(String::as_str))?;
             return Ok((state, None));
@@ -211,7 +214,7 @@ impl<'a> States<'a> {
             Err(error) => return Ok((self.number(broken(&error)), None)),
         };
         let (state, rendered) = self.render(&tree);
-        if tree.inflates_charts() {
+        if tree.inflates_charts() || tree.holds_charts() {
             // A file may come to a chart that no build has asked for yet.
             return Ok((state, rendered));
         }
@@ -227,13 +230,16 @@ impl<'a> States<'a> {
             Err(error) => {
                 let mut state = broken(&error);
                 state.is_lasting &= !tree.names_remotes() && !tree.inflates_charts();
+                if error.code() != codes::BUILD_BROKEN && tree.names_charts() {
+                    state.inputs = Some(hex(&tree.digest()));
+                }
                 return (self.number(state), None);
             }
         };
         let text = hex(&Sha256::digest(built.text.as_bytes()));
         let is_lasting =
             built.external.is_none() && !tree.names_remotes() && !tree.inflates_charts();
-        let state = self.number(State { kind: Kind::Rendered, text, is_lasting });
+        let state = self.number(State { kind: Kind::Rendered, text, inputs: None, is_lasting });
         let rendered = Arc::new(built.rendered);
         self.renders.push_front((state, Arc::clone(&rendered)));
         self.renders.truncate(MOST_RENDERS);
@@ -281,7 +287,7 @@ impl<'a> States<'a> {
 /// What cannot be built is the same at every run; what is only not at hand may be at the next.
 fn broken(error: &Error) -> State {
     let is_lasting = error.code() == codes::BUILD_BROKEN;
-    State { kind: Kind::Broken, text: error.to_string(), is_lasting }
+    State { kind: Kind::Broken, text: error.to_string(), inputs: None, is_lasting }
 }
 
 /// Two digits a byte.

@@ -19,6 +19,7 @@ pub(super) fn summary(moved: &Moved) -> String {
         Status::Removed => vec!["is gone".to_owned()],
         Status::Broken => vec![broken(moved)],
         Status::Mended => vec!["builds again".to_owned()],
+        Status::Unknown => vec![unknown(moved)],
     };
     if moved.status == Status::Changed {
         parts.extend(named(moved.images.iter().map(image).collect(), "images"));
@@ -44,6 +45,11 @@ fn broken(moved: &Moved) -> String {
         Some(reason) => format!("no longer builds: {reason}"),
         None => "does not build".to_owned(),
     }
+}
+
+fn unknown(moved: &Moved) -> String {
+    let reason = moved.reason.as_deref().unwrap_or("it does not build");
+    format!("what it changes is not known: {reason}")
 }
 
 /// The first few, and how many there are beside.

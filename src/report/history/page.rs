@@ -156,7 +156,8 @@ fn notices(history: &OverlayHistory) -> Vec<Notice> {
             push("note", format!("{path}: images that none of these commits moved are not shown."));
         }
     }
-    if history.entries.iter().any(|entry| entry.moved.status == Status::Broken) {
+    let is_dark = |entry: &Entry| matches!(entry.moved.status, Status::Broken | Status::Unknown);
+    if history.entries.iter().any(is_dark) {
         push(
             "warning",
             format!("{path}: it did not build for a while; what moved meanwhile is not told."),
@@ -275,7 +276,7 @@ fn overlay(history: &OverlayHistory) -> OverlayView<'_> {
 fn entry(entry: &Entry) -> EntryView<'_> {
     let request = entry.pull_request.as_deref();
     let word = match entry.moved.status {
-        status @ (Status::Broken | Status::Removed) => Some(status.word()),
+        status @ (Status::Broken | Status::Removed | Status::Unknown) => Some(status.word()),
         _ => None,
     };
     EntryView {

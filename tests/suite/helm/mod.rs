@@ -9,6 +9,7 @@ mod oci;
 #[cfg(feature = "http")]
 mod pulled;
 mod stub;
+mod unasked;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
