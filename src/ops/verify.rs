@@ -113,6 +113,9 @@ pub fn verify(context: &Context, request: &VerifyRequest) -> Result<Verified, Er
     case.indexes = &indexes;
     let mut findings = applications;
     findings.extend(case.findings());
+    if request.overlays.is_empty() {
+        findings.extend(case.stray_findings(&namespace));
+    }
     findings.extend(reading.unreadable.iter().cloned());
     findings.append(&mut unreadable);
     if !findings.iter().any(Finding::is_failure) {

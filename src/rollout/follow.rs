@@ -312,11 +312,20 @@ impl Follow {
         })
     }
 
+    /// What is wrong; where a namespace is looked at as a whole, with its other pods too.
+    fn wrong(&self, case: &Case<'_>) -> Vec<Finding> {
+        let strays = match &self.goal {
+            Goal::Namespace(place) => case.stray_findings(place),
+            Goal::Rendered(_) => Vec::new(),
+        };
+        case.findings().into_iter().chain(strays).collect()
+    }
+
     /// How far it is at `now`. Where it stands still, the reasons come into the timeline.
     pub fn progress(&mut self, now: i64) -> Progress {
         self.notice_reasons(now);
         let wrong = self.judge(now, |case| {
-            case.findings()
+            self.wrong(case)
                 .iter()
                 .any(|finding| finding.is_failure() && finding.id != "image-unknown")
         });
@@ -349,7 +358,7 @@ impl Follow {
         let workloads: Vec<Value> = self.workloads().into_iter().cloned().collect();
         let silent: Vec<Finding> =
             workloads.iter().filter_map(|workload| self.silence(workload, now)).collect();
-        found.extend(self.judge(now, |case| case.findings()));
+        found.extend(self.judge(now, |case| self.wrong(case)));
         found.extend(silent);
         let held = self.leftovers().into_iter().filter_map(|pod| {
             let is_told = found.iter().any(|known| known.resource == subject(pod));

@@ -81,8 +81,7 @@ impl Case<'_> {
     /// The budgets that concern what is judged: those that are wanted, and those that select pods of it.
     #[must_use]
     pub fn budgets(&self) -> Vec<&Value> {
-        let pods: Vec<&Value> =
-            self.wanted.iter().filter_map(|w| self.live(w)).flat_map(|l| self.pods(l)).collect();
+        let pods = self.judged_pods();
         let concerns = |budget: &&Value| {
             self.wanted.iter().any(|wanted| wanted.is(budget))
                 || pods.iter().any(|pod| selects(budget, pod))
@@ -132,6 +131,11 @@ impl Case<'_> {
                 && self.snapshot.is_new_pod(live, pod) != Some(false)
         };
         self.pods(live).into_iter().filter(stays).collect()
+    }
+
+    /// The pods of everything that is judged.
+    pub(super) fn judged_pods(&self) -> Vec<&Value> {
+        self.wanted.iter().filter_map(|w| self.live(w)).flat_map(|l| self.pods(l)).collect()
     }
 
     fn live(&self, wanted: &Wanted) -> Option<&Value> {

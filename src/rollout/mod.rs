@@ -16,6 +16,7 @@ mod live;
 mod minimum;
 mod pod;
 mod status;
+mod strays;
 mod wanted;
 mod workload;
 

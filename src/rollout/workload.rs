@@ -126,8 +126,15 @@ pub fn stall_reasons(snapshot: &Snapshot, workload: &Value, now: i64) -> Vec<Fin
     found.extend(ordered(snapshot, workload));
     let pods = snapshot.pods_of(workload);
     let troubles = pods.iter().filter_map(|pod| pod_trouble(snapshot, pod, now));
-    let mut of_pods: Vec<Finding> = troubles.collect();
-    // Many pods of one template have one trouble: each kind is told by the first few.
+    found.extend(first_few(troubles.collect()));
+    if found.is_empty() {
+        found.extend(min_ready(snapshot, workload));
+    }
+    found
+}
+
+/// Many pods of one template have one trouble: each kind is told by the first few.
+pub(super) fn first_few(mut of_pods: Vec<Finding>) -> Vec<Finding> {
     of_pods.sort_by_key(|finding| finding.id);
     let mut told = (String::new(), 0);
     of_pods.retain(|finding| {
@@ -138,11 +145,7 @@ pub fn stall_reasons(snapshot: &Snapshot, workload: &Value, now: i64) -> Vec<Fin
         };
         told.1 <= MOST_PODS
     });
-    found.extend(of_pods);
-    if found.is_empty() {
-        found.extend(min_ready(snapshot, workload));
-    }
-    found
+    of_pods
 }
 
 fn paused(workload: &Value) -> Option<Finding> {

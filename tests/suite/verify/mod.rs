@@ -208,6 +208,55 @@ fn a_namespace_is_looked_at_as_a_whole_before_a_node_upgrade() {
     assert_eq!(verify(&repo, &server, &["-n", "shop", "--min-allowed-disruptions", "0"]).status, 0);
 }
 
+/// Pods of nothing that is judged count too; the overlay's own verdict does not rest on them.
+#[test]
+fn every_pod_of_a_namespace_that_is_looked_at_as_a_whole_is_judged() {
+    let repo = repo(NEW);
+    let owned = |kind: &str, owner: &str, name: &str, state: Value| {
+        json!({"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": "shop", "uid": name,
+                "ownerReferences": [{"kind": kind, "name": owner, "uid": owner, "controller": true}]},
+            "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "registry.test/c:1"}]},
+            "status": {"phase": "Pending", "conditions": [{"type": "Ready", "status": "False"}],
+                "containerStatuses": [{"name": "c", "ready": false, "restartCount": 7,
+                    "state": state, "lastState": {}}]}})
+    };
+    let waiting = |reason: &str| json!({"waiting": {"reason": reason, "message": "m"}});
+    let mut alone = owned("", "", "alone", waiting("CrashLoopBackOff"));
+    alone["metadata"].as_object_mut().unwrap().remove("ownerReferences");
+    let job = owned("Job", "import", "import-x", waiting("ImagePullBackOff"));
+    let mut set = owned("ReplicaSet", "lost-5", "lost-5-x", waiting("CrashLoopBackOff"));
+    set["metadata"]["labels"] = json!({"pod-template-hash": "5"});
+    for (pod, name, id) in [
+        (alone, "alone", "crash-loop"),
+        (job.clone(), "import-x", "image-unpullable"),
+        (set, "lost-5-x", "crash-loop"),
+    ] {
+        let server = KubeApi::with(rolled_out(NEW).into_iter().chain([pod]));
+        server
+            .apply(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}));
+        let ran = verify(&repo, &server, &["-n", "shop"]);
+        assert_eq!((ran.status, ids(&ran)), (7, vec![id.to_owned()]), "{ran:?}");
+        let resource = &ran.json()["result"]["findings"][0]["resource"];
+        assert_eq!((&resource["kind"], &resource["name"]), (&json!("Pod"), &json!(name)));
+        let following = ["-n", "shop", "--follow", "--dwell", "0s", "--timeout", "3s"];
+        let ran = verify(&repo, &server, &following);
+        assert!(matches!(ran.status, 6 | 7), "{ran:?}");
+        assert_eq!(verify(&repo, &server, &["overlays/prod"]).status, 0);
+    }
+    // A pod that failed is no trouble where a later one of its Job did the work, and is where none did.
+    let with_phase = |name: &str, phase: &str| {
+        let mut pod = owned("Job", "import", name, json!({"terminated": {"exitCode": 1}}));
+        pod["status"]["phase"] = json!(phase);
+        pod
+    };
+    let server =
+        KubeApi::with(rolled_out(NEW).into_iter().chain([with_phase("import-a", "Failed")]));
+    assert_eq!(ids(&verify(&repo, &server, &["-n", "shop"])), ["crash-loop"]);
+    server.apply(with_phase("import-b", "Succeeded"));
+    assert_eq!(verify(&repo, &server, &["-n", "shop"]).status, 0);
+}
+
 #[test]
 fn a_missing_right_is_said_and_the_rest_is_judged() {
     let repo = repo(NEW);
