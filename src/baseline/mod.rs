@@ -219,9 +219,7 @@ impl Baseline {
             workloads: workloads(snapshot),
         }
     }
-}
 
-impl Baseline {
     /// Whether something of that kind was recorded.
     fn has_any(&self, kind: &str) -> bool {
         let is_there = match kind {

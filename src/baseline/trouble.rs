@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Trouble, What, addresses, is_load_balancer};
 use crate::database::{DatabaseState, assess_database};
 use crate::rollout::{
-    Snapshot, condition, is_condition_true, is_terminating, items_at, kind, name, namespace,
+    Snapshot, condition, controller, is_condition_true, is_terminating, kind, name, namespace,
     one_line, pod_trouble, ready_finding, sync_finding, text_at,
 };
 
@@ -112,11 +112,7 @@ fn without_duration(message: &str) -> &str {
 
 /// What made a pod; a ReplicaSet stands for its Deployment.
 pub(super) fn owner(pod: &Value) -> (String, String) {
-    let mut owners = items_at(pod, "/metadata/ownerReferences").iter();
-    let Some(owner) = owners.find(|owner| owner["controller"] == true) else {
-        return ("Pod".to_owned(), name(pod).to_owned());
-    };
-    let (kind, name) = (text_at(owner, "/kind"), text_at(owner, "/name"));
+    let (kind, name) = controller(pod);
     let hash = text_at(pod, "/metadata/labels/pod-template-hash");
     let deployment = name.strip_suffix(hash).and_then(|rest| rest.strip_suffix('-'));
     match deployment.filter(|_| kind == "ReplicaSet" && !hash.is_empty()) {

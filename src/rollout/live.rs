@@ -87,6 +87,16 @@ pub fn is_owned_by(object: &Value, owner: &Value) -> bool {
         })
 }
 
+/// Kind and name of what controls a pod; its own where nothing does.
+#[must_use]
+pub fn controller(pod: &Value) -> (&str, &str) {
+    let mut owners = items_at(pod, "/metadata/ownerReferences").iter();
+    match owners.find(|owner| owner["controller"] == true) {
+        Some(owner) => (text_at(owner, "/kind"), text_at(owner, "/name")),
+        None => ("Pod", name(pod)),
+    }
+}
+
 /// Whether the templates of two objects run the same images in the same containers; one that states none does.
 fn has_images_of(one: &Value, other: &Value) -> bool {
     let images = |object| {

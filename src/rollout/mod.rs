@@ -29,8 +29,8 @@ pub use follow::{Follow, Goal, Heard, PodLife, Progress, Step};
 pub use images::{Indexes, Question, WantedImage, running_digest, whole_name};
 pub use judge::{Case, WorkloadLine};
 pub use live::{
-    Snapshot, api_group, condition, int_at, is_condition_true, is_owned_by, is_terminating,
-    items_at, kind, name, namespace, shown, text_at,
+    Snapshot, api_group, condition, controller, int_at, is_condition_true, is_owned_by,
+    is_terminating, items_at, kind, name, namespace, shown, text_at,
 };
 pub use minimum::{least_ready, replicas};
 pub use pod::{

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::finding::Finding;
 use super::judge::Case;
-use super::live::{is_terminating, items_at, name, namespace, text_at};
+use super::live::{controller, is_terminating, name, namespace, text_at};
 use super::pod::{is_over, is_ready, pod_trouble};
 use super::workload::first_few;
 
@@ -19,7 +19,7 @@ impl Case<'_> {
         let mut owners: BTreeMap<(&str, &str), Vec<&Value>> = BTreeMap::new();
         let here = self.snapshot.all("", "Pod").iter().filter(|pod| namespace(pod) == place);
         for pod in here.filter(|pod| !judged.contains(name(pod))) {
-            owners.entry(owner(pod)).or_default().push(pod);
+            owners.entry(controller(pod)).or_default().push(pod);
         }
         owners.into_values().flat_map(|pods| self.of_owner(&pods)).collect()
     }
@@ -32,14 +32,5 @@ impl Case<'_> {
         };
         let asked = pods.iter().filter(|pod| !is_well(pod));
         first_few(asked.filter_map(|pod| pod_trouble(self.snapshot, pod, self.now)).collect())
-    }
-}
-
-/// Kind and name of what controls a pod; its own where nothing does.
-fn owner(pod: &Value) -> (&str, &str) {
-    let mut owners = items_at(pod, "/metadata/ownerReferences").iter();
-    match owners.find(|owner| owner["controller"] == true) {
-        Some(owner) => (text_at(owner, "/kind"), text_at(owner, "/name")),
-        None => ("Pod", name(pod)),
     }
 }
