@@ -4,7 +4,7 @@
 //! written out first and read back after. Source: kustomize api `internal/utils/annotations.go`,
 //! `resource/resource.go`.
 
-use super::node::{Map, Node, Text};
+use super::node::{Node, Text};
 use super::origin::Origin;
 use super::resource::{BUILD_ANNOTATION_PREFIX, Behavior, Resource};
 
@@ -165,15 +165,5 @@ const KNOWN: [&str; 10] = [
 fn forget_unless<T>(known: bool, list: &mut Vec<T>) {
     if !known {
         list.clear();
-    }
-}
-
-/// A map of the metadata, whose values become strings (kyaml's `SetLabels(GetLabels())`).
-pub(crate) fn stringify(map: &mut Map) {
-    for entry in map.entries_mut() {
-        let text = entry.value.as_text().cloned().unwrap_or_default();
-        let mut value = Node::string(text, entry.value.origin);
-        value.quote_if_yaml_1_1_differs();
-        entry.value = value;
     }
 }

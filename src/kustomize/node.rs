@@ -443,13 +443,13 @@ impl Node {
     }
 
     /// Quotes a plain string that YAML 1.1 reads as a number, a bool or null (kyaml
-    /// `IsYaml1_1NonString`), as kyaml's `FieldSetter` does before it sets one.
+    /// `IsYaml1_1NonString`), as kyaml's `FieldSetter` does before it sets one. One behind its tag is left.
     pub fn quote_if_yaml_1_1_differs(&mut self) {
         let Some(scalar) = self.as_scalar_mut() else {
             return;
         };
         if matches!(scalar.tag, Tag::Str | Tag::Unset)
-            && !scalar.style.is_quoted()
+            && scalar.style == Style::Plain
             && is_yaml_1_1_non_string(&scalar.text)
         {
             scalar.style = Style::DoubleQuoted;

@@ -457,8 +457,14 @@ impl Resource {
         if pairs.is_empty() {
             return;
         }
-        pairs.sort();
-        pairs.dedup_by(|later, kept| later.0 == kept.0);
+        // Of two of one key the last counts.
+        pairs.sort_by(|a, b| a.0.cmp(&b.0));
+        pairs.dedup_by(|later, kept| {
+            later.0 == kept.0 && {
+                std::mem::swap(later, kept);
+                true
+            }
+        });
         // Of two fields of that name only the first was removed; a null one is filled.
         if metadata.get(field).is_some_and(Node::is_null) {
             metadata.remove(field);

@@ -260,6 +260,7 @@ impl<'a> Target<'a> {
             let loader = self.context.loader.enter(path)?;
             let below = std::mem::take(gathered);
             *gathered = self.build_directory(loader, Kind::Component, Some(below), path)?;
+            gathered.resources.check_identities()?;
         }
         Ok(())
     }

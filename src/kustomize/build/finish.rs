@@ -57,15 +57,26 @@ pub(super) fn drop_local(resmap: &mut ResMap) -> Result<(), BuildError> {
 }
 
 /// Removes annotations that are not printed, and `keep` decides on those of the build's history;
-/// all others become strings, and a map that is left empty goes.
+/// all others become strings, and a map that is left empty goes. Metadata that is missing is made,
+/// unless all of the history is kept.
 ///
 /// # Errors
-/// [`BuildErrorKind::Emit`] for annotations that are a list which cannot be taken for pairs.
+/// [`BuildErrorKind::Emit`] for metadata that is no map, and for annotations that are a list which cannot
+/// be taken for pairs.
 pub(super) fn clean_annotations(
     resources: &mut [Resource],
     keep: impl Fn(&str) -> bool,
 ) -> Result<(), BuildError> {
+    let sets_annotations = !HISTORY.into_iter().all(&keep);
     for resource in resources {
+        let metadata = resource.node.get("metadata");
+        if metadata.is_some_and(|metadata| metadata.as_map().is_none() && !metadata.is_null()) {
+            let message = "the metadata of an object must be a map";
+            return Err(BuildError::new(BuildErrorKind::Emit, message).at(resource.origin));
+        }
+        if metadata.is_none() && sets_annotations {
+            resource.set_annotations(Vec::new(), resource.origin);
+        }
         if resource.node.lookup(&["metadata", "annotations"]).is_none() {
             continue;
         }

@@ -12,7 +12,8 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
-use self::value::{add, equal, json_of, locate, node_of, parse_index, read_again, through_float64};
+pub(crate) use self::value::json_of;
+use self::value::{add, equal, locate, node_of, parse_index, read_again, through_float64};
 use super::emit::check_held_back;
 use super::limits::{Limits, MAX_PATH};
 use crate::kustomize::error::{BuildError, BuildErrorKind};

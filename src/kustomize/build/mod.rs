@@ -62,6 +62,7 @@ use diagnostics::Diagnostics;
 
 pub(crate) use emit::fold_next_lines;
 pub(crate) use go_json::float_text;
+pub(crate) use json_patch::json_of;
 pub use selector::{find_targets, select_targets};
 pub use shared_values::SharedValue;
 

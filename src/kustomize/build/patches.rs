@@ -10,7 +10,6 @@ use super::limits::Limits;
 use super::merge::merge;
 use super::selector::SelectorRegex;
 use super::shared_values::{forget, settle};
-use crate::kustomize::build_annotations::stringify;
 use crate::kustomize::error::{BuildError, BuildErrorKind, WarningKind};
 use crate::kustomize::node::{Map, Node};
 use crate::kustomize::origin::Origin;
@@ -327,19 +326,37 @@ fn named_target(patch: &Resource, resources: &ResMap) -> Result<usize, BuildErro
 }
 
 /// The copy of a patch for one target: with the target's version, and with labels and annotations
-/// as text (`CopyMergeMetaDataFieldsFrom`), so that a null there deletes nothing.
+/// written anew as text (`CopyMergeMetaDataFieldsFrom`), so that a null there deletes nothing and
+/// braces around them are gone.
 fn addressed(patch: &Resource, target: &Resource) -> Resource {
     let mut copy = patch.clone();
+    copy_metadata(&mut copy);
+    let kind = copy.kind().to_owned();
+    copy.set_kind(&kind, copy.origin);
+    // Group and version are put together anew, without a slash behind an empty group.
+    let version = target.api_version();
+    copy.set_api_version(version.strip_prefix('/').unwrap_or(version), copy.origin);
+    copy
+}
+
+/// Labels, annotations, name and namespace written anew, in this order. Kyaml cannot set a field without
+/// a name; nobody looks at the error, and the map stays without elements.
+fn copy_metadata(copy: &mut Resource) {
+    let origin = copy.origin;
     for field in ["labels", "annotations"] {
-        let map = copy.node.lookup_mut(&["metadata", field]).and_then(Node::as_map_mut);
-        if let Some(map) = map {
-            stringify(map);
+        let is_labels = field == "labels";
+        let pairs = if is_labels { copy.labels() } else { copy.annotations() };
+        let is_nameless = pairs.iter().any(|(key, _)| key.is_empty());
+        if is_labels {
+            copy.set_labels(pairs, origin)
+        } else {
+            copy.set_annotations(pairs, origin)
         }
-        let empty = copy.node.lookup(&["metadata", field]).is_some_and(Node::is_nil_or_empty);
-        if let Some(metadata) = copy.node.get_mut("metadata").and_then(Node::as_map_mut)
-            && empty
-        {
-            metadata.remove(field);
+        if is_nameless {
+            if let Some(map) = copy.node.lookup_mut(&["metadata", field]) {
+                *map = Node::map(Map::new(), origin);
+            }
+            return;
         }
     }
     let named = copy.node.lookup(&["metadata", "name"]);
@@ -349,13 +366,7 @@ fn addressed(patch: &Resource, target: &Resource) -> Resource {
         copy.set_name(&name, origin);
     }
     let namespace = copy.namespace().to_owned();
-    copy.set_namespace(&namespace, copy.origin);
-    let kind = copy.kind().to_owned();
-    copy.set_kind(&kind, copy.origin);
-    // Group and version are put together anew, without a slash behind an empty group.
-    let version = target.api_version();
-    copy.set_api_version(version.strip_prefix('/').unwrap_or(version), copy.origin);
-    copy
+    copy.set_namespace(&namespace, origin);
 }
 
 fn apply_strategic(

@@ -36,12 +36,8 @@ pub(crate) fn replace(
     for replacement in load(replacements, context)? {
         replace_one(resmap.resources_mut(), &replacement, context.limits)?;
     }
-    // A replacement may have made two resources one.
-    for resource in std::mem::take(resmap).into_resources() {
-        if !resource.node.is_nil_or_empty() {
-            resmap.append(resource)?;
-        }
-    }
+    // It may have made two resources one; that is refused later, if the hashes do not tell them apart.
+    resmap.resources_mut().retain(|resource| !resource.node.is_nil_or_empty());
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::{Part, first_document, split_documents, text_of};
+use crate::kustomize::build::json_of;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Text, Value};
 use crate::kustomize::origin::Origin;
@@ -112,7 +113,8 @@ fn text_at<'n>(node: &'n Node, path: &[&str]) -> &'n str {
     node.lookup(path).and_then(Node::as_str).unwrap_or("")
 }
 
-/// Puts the items of every `…List` behind all other objects (`inlineAnyEmbeddedLists`).
+/// Puts the items of every `…List` behind all other objects, read again from JSON
+/// (`inlineAnyEmbeddedLists`).
 fn expand_lists(nodes: Vec<Node>) -> Result<Vec<Node>, BuildError> {
     let is_list = |node: &Node| text_at(node, &["kind"]).ends_with("List");
     if !nodes.iter().any(is_list) {
@@ -125,9 +127,35 @@ fn expand_lists(nodes: Vec<Node>) -> Result<Vec<Node>, BuildError> {
             expanded.push(node);
             continue;
         }
-        queue.extend(checked(list_items(node)?)?);
+        for item in list_items(node)? {
+            queue.extend(checked(through_json(&item)?)?);
+        }
     }
     Ok(expanded)
+}
+
+/// The objects of an item as they are when it was printed as JSON: in braces, texts in quotes.
+fn through_json(item: &Node) -> Result<Vec<Node>, BuildError> {
+    let text = json_of(item, Rules::Resource)?;
+    let part = Part { text: &text, start: item.origin };
+    let Some(mut node) = first_document(part, Rules::Resource)? else { return Ok(Vec::new()) };
+    keep_origins(&mut node, item);
+    Ok(if is_plain_list(&node) { items_of(node) } else { vec![node] })
+}
+
+/// Gives what was read again the places it was read at before.
+fn keep_origins(node: &mut Node, before: &Node) {
+    node.origin = before.origin;
+    match (&mut node.value, &before.value) {
+        (Value::Map(map), Value::Map(before)) => {
+            let entries = map.entries_mut().iter_mut().zip(before.entries());
+            entries.for_each(|(entry, before)| keep_origins(&mut entry.value, &before.value));
+        }
+        (Value::Seq(items), Value::Seq(before)) => {
+            items.iter_mut().zip(before).for_each(|(item, before)| keep_origins(item, before));
+        }
+        _ => {}
+    }
 }
 
 fn list_items(list: Node) -> Result<Vec<Node>, BuildError> {

@@ -101,7 +101,7 @@ fn unit_at(text: &str) -> Option<u16> {
 /// # Errors
 /// [`BuildErrorKind::Emit`] for what JSON cannot hold: keys that are no strings or stand twice,
 /// numbers that are none.
-pub(super) fn json_of(node: &Node, rules: Rules) -> Result<String, BuildError> {
+pub(crate) fn json_of(node: &Node, rules: Rules) -> Result<String, BuildError> {
     let mut out = String::new();
     write(&mut out, node, rules, true)?;
     Ok(out)
