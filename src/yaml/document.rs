@@ -7,19 +7,15 @@
 use crate::edit::{EditedText, FileEdit, TextEdit};
 
 use super::layout::Layout;
+pub use super::limits::{MAX_DOCUMENT_BYTES, MAX_DOCUMENT_NODES};
+use super::limits::{too_large, unfit};
 use super::path::{Found, Path, Step, find, find_pair, is_null_word};
-use super::refusal::{Reason, Refusal, is_lfs_pointer};
+use super::refusal::{Reason, Refusal};
 use super::scalar::is_writable;
 use super::splice::{self, Planned, Splice};
 use super::tree::{Kind, NodeId, Style, Tree, parse};
 use super::value::Value;
 use super::verify::verified;
-
-/// The longest file that is edited, in bytes.
-pub const MAX_DOCUMENT_BYTES: usize = 16 << 20;
-
-/// The most nodes, aliases expanded, of a document that is edited: each edit compares all of them.
-pub const MAX_DOCUMENT_NODES: u64 = 1_500_000;
 
 /// Where a new key goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,39 +71,27 @@ impl Document {
     pub fn from_bytes(file: impl Into<String>, bytes: &[u8]) -> Result<Self, Refusal> {
         let file = file.into();
         let refuse = |reason, line| Refusal { file: file.clone(), line, column: 1, reason };
-        if bytes.len() > MAX_DOCUMENT_BYTES {
-            let reason = Reason::TooLarge { bytes: bytes.len(), limit: MAX_DOCUMENT_BYTES };
+        if let Some(reason) = too_large(bytes.len()) {
             return Err(refuse(reason, 1));
         }
         let text = std::str::from_utf8(bytes).map_err(|e| {
             let line = bytes[..e.valid_up_to()].iter().filter(|b| **b == b'\n').count() as u32 + 1;
             refuse(Reason::NotUtf8, line)
         })?;
-        if is_lfs_pointer(text) {
-            return Err(refuse(Reason::LfsPointer, 1));
-        }
         Self::from_text(file, text.to_owned())
     }
 
     /// A document from text; see [`Document::from_bytes`].
     ///
     /// # Errors
-    /// Text that is no YAML, has more than [`MAX_DOCUMENT_NODES`], or holds characters that kustomize alone reads as
-    /// line breaks.
+    /// As [`Document::from_bytes`], and text with more than [`MAX_DOCUMENT_NODES`].
     pub fn from_text(file: impl Into<String>, text: String) -> Result<Self, Refusal> {
         let document = Document { file: file.into(), edited: EditedText::new(text) };
-        let tree = document.tree()?;
-        let refuse =
-            |reason, line| Refusal { file: document.file.clone(), line, column: 1, reason };
-        let nodes = tree.expanded_nodes();
-        if nodes > MAX_DOCUMENT_NODES {
-            return Err(refuse(Reason::TooManyNodes { nodes, limit: MAX_DOCUMENT_NODES }, 1));
+        let unfit = unfit(&document.tree()?);
+        match unfit {
+            Some((line, reason)) => Err(Refusal { file: document.file, line, column: 1, reason }),
+            None => Ok(document),
         }
-        if let Some((line, c)) = foreign_line_break(&tree) {
-            return Err(refuse(Reason::ForeignLineBreak(c as u32), line));
-        }
-        drop(tree);
-        Ok(document)
     }
 
     /// The name of the file.
@@ -481,22 +465,6 @@ fn append_to_absent(
         }
         _ => Err(not_found(layout, path)),
     }
-}
-
-/// A character outside quotes that go-yaml reads as a line break and YAML 1.2 does not.
-fn foreign_line_break(tree: &Tree<'_>) -> Option<(u32, char)> {
-    let text = tree.text();
-    let mut breaks = text.match_indices(['\u{85}', '\u{2028}', '\u{2029}']).peekable();
-    breaks.peek()?;
-    let quoted: Vec<std::ops::Range<usize>> = tree
-        .nodes()
-        .iter()
-        .filter(|n| matches!(n.style(), Some(Style::SingleQuoted | Style::DoubleQuoted)))
-        .map(|n| n.span())
-        .collect();
-    let (at, found) = breaks.find(|(at, _)| !quoted.iter().any(|q| q.contains(at)))?;
-    let line = text[..at].matches('\n').count() as u32 + 1;
-    found.chars().next().map(|c| (line, c))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 mod data;
 pub mod document;
 mod layout;
+mod limits;
 mod parse;
 pub mod path;
 pub mod refusal;

@@ -3,6 +3,7 @@
 use crate::edit::{TextEdit, apply_edits};
 
 use super::data::{self};
+use super::limits::unfit;
 use super::splice::Splice;
 use super::tree::{Tree, parse};
 
@@ -10,6 +11,9 @@ use super::tree::{Tree, parse};
 pub(super) fn verified(tree: &Tree<'_>, splice: &Splice) -> Result<(), String> {
     let new_text = apply_edits(tree.text(), &splice.edits).map_err(|e| e.to_string())?;
     let new_tree = parse(&new_text).map_err(|e| format!("the result is no YAML ({e})"))?;
+    if let Some((line, reason)) = unfit(&new_tree) {
+        return Err(format!("the result could not be edited again (line {line}: {reason})"));
+    }
     let mut want = data::documents(tree);
     for change in &splice.changes {
         data::apply(&mut want, change.clone())

@@ -456,6 +456,16 @@ fn files_that_are_no_text_are_refused() {
 }
 
 #[test]
+fn an_edit_after_which_the_file_is_not_editable_is_refused() {
+    let text = "old: x\nversion https://git-lfs.github.com/spec/v1: y\n";
+    let mut document = open(text);
+    let refusal = document.remove(&path("old")).unwrap_err();
+    assert!(matches!(refusal.reason, Reason::Verification(_)), "{refusal}");
+    assert!(refusal.to_string().contains("Git LFS pointer"), "{refusal}");
+    assert_eq!(document.text(), text);
+}
+
+#[test]
 fn a_second_document_is_named() {
     let single = |text: &str| open(text).require_single_document();
     assert!(single("# c\n---\na: 1\n---\n").is_ok());
