@@ -4,10 +4,16 @@
 //! in what they leave out. Source of the names: argo-cd `pkg/apis/application/v1alpha1/types.go`, and
 //! `assets/swagger.json` for their JSON form.
 
+mod operation;
+
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::time::Timestamp;
+pub use operation::{
+    Deployment, Info, Initiator, Operation, OperationState, ResourceResult, SyncOperation,
+    SyncResult,
+};
 
 /// One Application.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -221,6 +227,9 @@ pub struct Status {
     pub conditions: Vec<Condition>,
     /// The operation that runs or was the last.
     pub operation_state: Option<OperationState>,
+    /// The syncs of all objects that succeeded, the last ones only.
+    #[serde(deserialize_with = "or_default")]
+    pub history: Vec<Deployment>,
     /// The hydrator's.
     #[serde(deserialize_with = "or_default")]
     pub source_hydrator: HydratorStatus,
@@ -308,129 +317,6 @@ pub struct Condition {
     /// What it says.
     #[serde(deserialize_with = "or_default")]
     pub message: String,
-}
-
-/// What was asked to be done: `operation`, and its copy in `status.operationState`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Operation {
-    /// The sync.
-    #[serde(deserialize_with = "or_default")]
-    pub sync: SyncOperation,
-    /// Who asked.
-    #[serde(deserialize_with = "or_default")]
-    pub initiated_by: Initiator,
-    /// Pairs of name and value that came with the request.
-    #[serde(deserialize_with = "or_default")]
-    pub info: Vec<Info>,
-}
-
-/// `operation.sync`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct SyncOperation {
-    /// A SHA, a symbolic name, or empty for what the spec says at the start.
-    #[serde(deserialize_with = "or_default")]
-    pub revision: String,
-    /// The same of several sources.
-    #[serde(deserialize_with = "or_default")]
-    pub revisions: Vec<String>,
-    /// Whether nothing is really done.
-    #[serde(deserialize_with = "or_default")]
-    pub dry_run: bool,
-    /// The objects of a partial sync; empty is all.
-    #[serde(deserialize_with = "or_default")]
-    pub resources: Vec<Value>,
-}
-
-/// `operation.initiatedBy`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Initiator {
-    /// Whether the controller itself asked.
-    #[serde(deserialize_with = "or_default")]
-    pub automated: bool,
-    /// Who else.
-    #[serde(deserialize_with = "or_default")]
-    pub username: String,
-}
-
-/// One of `operation.info`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Info {
-    /// The name.
-    #[serde(deserialize_with = "or_default")]
-    pub name: String,
-    /// The value.
-    #[serde(deserialize_with = "or_default")]
-    pub value: String,
-}
-
-/// `status.operationState`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct OperationState {
-    /// `Running`, `Terminating`, `Succeeded`, `Failed` or `Error`.
-    #[serde(deserialize_with = "or_default")]
-    pub phase: String,
-    /// What it says.
-    #[serde(deserialize_with = "or_default")]
-    pub message: String,
-    /// When it was first picked up.
-    pub started_at: Option<Timestamp>,
-    /// When it ended; with `Running` it waits for its next try.
-    pub finished_at: Option<Timestamp>,
-    /// Tries after the first.
-    #[serde(deserialize_with = "or_default")]
-    pub retry_count: u64,
-    /// The request.
-    #[serde(deserialize_with = "or_default")]
-    pub operation: Operation,
-    /// What came of it.
-    pub sync_result: Option<SyncResult>,
-}
-
-/// `status.operationState.syncResult`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct SyncResult {
-    /// The revision applied.
-    #[serde(deserialize_with = "or_default")]
-    pub revision: String,
-    /// The revisions applied, of several sources.
-    #[serde(deserialize_with = "or_default")]
-    pub revisions: Vec<String>,
-    /// The objects.
-    #[serde(deserialize_with = "or_default")]
-    pub resources: Vec<ResourceResult>,
-}
-
-/// One of `status.operationState.syncResult.resources`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ResourceResult {
-    /// The API group.
-    #[serde(deserialize_with = "or_default")]
-    pub group: String,
-    /// The kind.
-    #[serde(deserialize_with = "or_default")]
-    pub kind: String,
-    /// The namespace.
-    #[serde(deserialize_with = "or_default")]
-    pub namespace: String,
-    /// The name.
-    #[serde(deserialize_with = "or_default")]
-    pub name: String,
-    /// `Synced`, `SyncFailed`, `Pruned` or `PruneSkipped`.
-    #[serde(deserialize_with = "or_default")]
-    pub status: String,
-    /// What it says.
-    #[serde(deserialize_with = "or_default")]
-    pub message: String,
-    /// The phase of a hook: as those of an operation.
-    #[serde(deserialize_with = "or_default")]
-    pub hook_phase: String,
 }
 
 /// `status.sourceHydrator`.

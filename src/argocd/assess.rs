@@ -42,6 +42,7 @@ pub fn predicate() -> Vec<Conjunct> {
         conjunct("no-operation", sync::no_operation),
         conjunct("synced", sync::synced),
         conjunct("operation-succeeded", fence::operation_succeeded),
+        conjunct("earlier-operations-succeeded", fence::earlier_operations_succeeded),
         conjunct("compared-after-operation", fence::compared_after_operation),
         conjunct("healthy", health::healthy),
         conjunct("no-refresh-pending", settled::no_refresh_pending),

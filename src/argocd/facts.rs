@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::port::{
     HydratedQuery, ManagedResource, ObjectRef, Relation, SyncWindows, TreeNode, Trouble,
 };
+use super::seen::SeenOperations;
 use super::time::Timestamp;
 
 /// What was learnt.
@@ -16,6 +17,8 @@ pub struct Facts {
     /// What was not healthy at the first read that did not yet contain the commit; `None` where there was none such, or
     /// where the whole was healthy but for what is not known.
     pub degraded_before: Option<BTreeSet<ObjectRef>>,
+    /// The operations that were shown so far.
+    pub operations: SeenOperations,
     /// How revisions stand to the commit. [`Relation::Unknown`] is asked for again.
     pub relations: BTreeMap<String, Relation>,
     /// How hydrated revisions stand to the commit.

@@ -28,6 +28,7 @@ mod overrides;
 mod port;
 mod readiness;
 mod rest;
+mod seen;
 mod source;
 mod time;
 mod wait;
@@ -35,10 +36,10 @@ mod wait;
 mod windows;
 
 pub use application::{
-    Application, Automated, ComparedTo, Condition, Destination, Health, HydrateOperation,
-    HydratorStatus, IgnoreDifference, Info, Initiator, Metadata, Operation, OperationState,
-    OwnerReference, ResourceResult, ResourceStatus, Source, SourceHydrator, Spec, Status,
-    SyncOperation, SyncPolicy, SyncResult, SyncSource, SyncStatus,
+    Application, Automated, ComparedTo, Condition, Deployment, Destination, Health,
+    HydrateOperation, HydratorStatus, IgnoreDifference, Info, Initiator, Metadata, Operation,
+    OperationState, OwnerReference, ResourceResult, ResourceStatus, Source, SourceHydrator, Spec,
+    Status, SyncOperation, SyncPolicy, SyncResult, SyncSource, SyncStatus,
 };
 pub use assess::{Conjunct, assess, assess_by, predicate};
 pub use drive::{Drive, drive};
@@ -57,6 +58,7 @@ pub use port::{
 };
 pub use readiness::{Kind, Patience, Readiness, Reason, Want};
 pub use rest::{Rest, ServerName};
+pub use seen::SeenOperations;
 pub use source::clean_path;
 pub use time::Timestamp;
 pub use wait::{Action, Input, Outcome, Proof, Transition, Wait};

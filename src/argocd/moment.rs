@@ -1,6 +1,6 @@
 //! One read of an Application beside what is expected and known: the questions that the conjuncts share.
 
-use super::application::{Application, OperationState, Source};
+use super::application::{Application, Deployment, OperationState, Source};
 use super::expectation::{Containment, Expectation};
 use super::facts::Facts;
 use super::port::{HydratedQuery, Relation};
@@ -77,11 +77,7 @@ impl<'a> Moment<'a> {
 
     /// The revision applied last, for people.
     pub(super) fn applied(&self) -> Option<String> {
-        let state = self.app.status.operation_state.as_ref()?;
-        let (one, several) = operation_revisions(state);
-        let several = several.join(", ");
-        Some(if one.is_empty() { several } else { one.to_owned() })
-            .filter(|revision| !revision.is_empty())
+        self.app.status.operation_state.as_ref().and_then(applied_by)
     }
 
     /// Whether the comparison is of revisions that contain the commit.
@@ -96,6 +92,15 @@ impl<'a> Moment<'a> {
     /// Whether the operation is of revisions that contain the commit.
     pub(super) fn operation_contains(&self, state: &OperationState) -> Contained {
         let (one, several) = operation_revisions(state);
+        self.applied_contains(one, several)
+    }
+
+    /// Whether a deployment was of revisions that contain the commit.
+    pub(super) fn deployment_contains(&self, deployment: &Deployment) -> Contained {
+        self.applied_contains(&deployment.revision, &deployment.revisions)
+    }
+
+    fn applied_contains(&self, one: &str, several: &[String]) -> Contained {
         if !self.asks_containment() {
             return Contained::Yes;
         }
@@ -176,12 +181,14 @@ impl<'a> Moment<'a> {
         }
         Some((state, self.operation_contains(state)))
     }
+}
 
-    /// Whether the operation was of some of the objects only.
-    pub(super) fn is_partial(state: &OperationState) -> bool {
-        let operation = &state.operation;
-        !operation.sync.resources.is_empty() && !operation.initiated_by.automated
-    }
+/// The revision that an operation applies, for people.
+pub(super) fn applied_by(state: &OperationState) -> Option<String> {
+    let (one, several) = operation_revisions(state);
+    let several = several.join(", ");
+    Some(if one.is_empty() { several } else { one.to_owned() })
+        .filter(|revision| !revision.is_empty())
 }
 
 /// The revisions of an operation: those of its result, else those that were asked for.

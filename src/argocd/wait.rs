@@ -221,6 +221,7 @@ impl Wait {
             self.facts.tree = None;
             self.facts.managed = None;
             self.facts.windows = None;
+            self.facts.operations.see(app.status.operation_state.as_ref());
         }
         self.app = Some(app);
         self.forget_unknown(after);

@@ -73,7 +73,7 @@ fn out_of_sync(moment: &Moment<'_>) -> Result<(), Readiness> {
             "Failed" | "Error" if moment.applied().as_deref() == Some(&moment.compared()) => {
                 Err(sync_failed(state))
             }
-            "Succeeded" if !Moment::is_partial(state) => after_success(moment, state),
+            "Succeeded" if !state.is_partial() => after_success(moment, state),
             _ => Err(not_begun(moment)),
         },
         _ => Err(not_begun(moment)),
@@ -82,11 +82,14 @@ fn out_of_sync(moment: &Moment<'_>) -> Result<(), Readiness> {
 
 /// The sync of the commit failed: with the objects, as far as they are named.
 pub(super) fn sync_failed(state: &OperationState) -> Readiness {
-    let message = with_words(&format!("the sync ended in {}", state.phase), &state.message);
+    failure(state, &format!("the sync ended in {}", state.phase))
+}
+
+/// `what` happened to a sync, with what it says itself.
+pub(super) fn failure(state: &OperationState, what: &str) -> Readiness {
+    let message = with_words(what, &state.message);
     let results = state.sync_result.iter().flat_map(|result| &result.resources);
-    let is_bad =
-        |status: &str, hook: &str| status == "SyncFailed" || matches!(hook, "Failed" | "Error");
-    let bad: Vec<_> = results.filter(|result| is_bad(&result.status, &result.hook_phase)).collect();
+    let bad: Vec<_> = results.filter(|result| result.is_bad()).collect();
     let Some(first) = bad.first() else { return failed(Kind::SyncFailed, message) };
     let words = bad
         .iter()

@@ -7,6 +7,7 @@ mod frames;
 #[cfg(feature = "cluster")]
 mod kubernetes;
 mod many;
+mod operations;
 mod outcomes;
 mod recorded;
 mod server;

@@ -111,8 +111,8 @@ pub(super) struct Status {
     pub(super) resources: Vec<ResourceStatus>,
     pub(super) operation: Option<OperationState>,
     pub(super) hydrator: HydratorStatus,
-    /// Revision and time of each full, successful sync.
-    pub(super) history: Vec<(String, Millis)>,
+    /// Revision, start and end of each full, successful sync.
+    pub(super) history: Vec<(String, Millis, Millis)>,
 }
 
 /// The object.

@@ -325,8 +325,9 @@ impl Status {
     }
 
     fn history_json(&self, settings: &Settings) -> Value {
-        let one = |(id, (revision, at)): (usize, &(String, Millis))| {
-            let mut out = json!({"id": id, "deployedAt": rfc3339(*at), "initiatedBy": {}});
+        let one = |(id, (revision, started, at)): (usize, &(String, Millis, Millis))| {
+            let mut out = json!({"id": id, "deployStartedAt": rfc3339(*started),
+                "deployedAt": rfc3339(*at), "initiatedBy": {}});
             put_revision(&mut out, revision, settings);
             put_sources(&mut out, Spec { prod: true, destination: 0 }, settings);
             out

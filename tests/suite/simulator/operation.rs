@@ -336,7 +336,7 @@ impl World {
             if let Some(result) = &mut state.result {
                 result.resources = resources;
                 if full && phase == OperationPhase::Succeeded {
-                    app.status.history.push((result.revision.clone(), now));
+                    app.status.history.push((result.revision.clone(), state.started, now));
                 }
             }
             if app.status.history.len() > 10 {

@@ -145,14 +145,14 @@ fn a_hook_that_fails_after_the_sync_is_a_failure_although_synced_and_healthy() {
     assert!(took(&story) > MINUTE, "not before the hook ended");
 }
 
-/// The change is live though the sync that brought it failed in a hook; a rollback that changes nothing follows at `rollback`, and
+/// The change is live though the sync that brought it failed in a hook; `more` follows, in which a rollback changes nothing, and
 /// the wait begins ten minutes after the push.
-fn failed_sync(rollback: Option<Millis>) -> History {
+fn failed_sync(more: Plan) -> History {
     let failing = |commit: &mut Commit| {
         commit.post_sync = Some(Hook { lasts: MINUTE, succeeds: false });
     };
     let mut plan = vec![(2 * SECOND, Act::SyncByHand)];
-    plan.extend(rollback.map(|at| (at, Act::Rollback)));
+    plan.extend(more);
     let call = Call { starts: PUSHED + 10 * MINUTE, ..Call::plain() };
     let mut history = tell(manual(), &[WEB], failing, plan, call);
     // What is applied first is refused, so that the old commit changes nothing.
@@ -162,9 +162,9 @@ fn failed_sync(rollback: Option<Millis>) -> History {
 
 #[test]
 fn a_failed_sync_counts_for_as_long_as_the_application_shows_it() {
-    let story = play(failed_sync(None), None);
+    let story = play(failed_sync(Vec::new()), None);
     assert_eq!((end(&story), fault(&story)), ("sync-failed", None));
-    let story = play(failed_sync(Some(8 * MINUTE)), None);
+    let story = play(failed_sync(vec![(8 * MINUTE, Act::Rollback)]), None);
     assert_eq!((end(&story), fault(&story)), ("ready", None), "{}", message(&story));
 }
 
@@ -173,9 +173,37 @@ fn a_failed_sync_counts_for_as_long_as_the_application_shows_it() {
 fn a_failed_sync_that_was_to_be_seen_makes_a_success_false() {
     let blind = Some("operation-succeeded");
     let false_success = Some("false success: the operation did not end well".to_owned());
-    assert_eq!(fault(&play(failed_sync(None), blind)), false_success);
-    let while_it_waits = 10 * MINUTE + 5 * SECOND;
-    assert_eq!(fault(&play(failed_sync(Some(while_it_waits)), blind)), false_success);
+    assert_eq!(fault(&play(failed_sync(Vec::new()), blind)), false_success);
+    let while_it_waits = vec![(10 * MINUTE + 5 * SECOND, Act::Rollback)];
+    assert_eq!(fault(&play(failed_sync(while_it_waits), blind)), false_success);
+}
+
+/// The rollback is asked for and not begun when the wait begins, for the controller is away: the failure is to be seen, and is not
+/// when everything else has come to rest.
+fn rollback_in_waiting() -> Plan {
+    let before = 10 * MINUTE - 5 * SECOND;
+    vec![(before, Act::Outage(20 * SECOND)), (before + SECOND, Act::Rollback)]
+}
+
+#[test]
+fn a_failed_sync_that_was_seen_counts_when_another_has_taken_its_place() {
+    let story = play(failed_sync(rollback_in_waiting()), None);
+    assert_eq!((end(&story), fault(&story)), ("sync-failed", None), "{}", message(&story));
+    assert!(message(&story).contains("none of the commit has succeeded"), "{}", message(&story));
+    let blind = play(failed_sync(rollback_in_waiting()), Some("earlier-operations-succeeded"));
+    let false_success = Some("false success: the operation did not end well".to_owned());
+    assert_eq!(fault(&blind), false_success);
+}
+
+#[test]
+fn a_failed_sync_that_was_seen_is_forgotten_when_one_of_the_commit_succeeds() {
+    let mut plan = rollback_in_waiting();
+    // A commit without the hook that failed, which the wait itself syncs.
+    plan.push((5 * MINUTE, Act::PushOther));
+    let mut history = failed_sync(plan);
+    history.call.syncs = true;
+    let story = play(history, None);
+    assert_eq!((end(&story), fault(&story)), ("ready", None), "{}", message(&story));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use overlay::argocd::predicate;
 
 /// For each conjunct, seeds at which it alone prevents a false success. They are tried first; where a change
 /// of the simulator or the wait made other histories of them, others are looked for.
-const TELLING: [(&str, &[u64]); 18] = [
+const TELLING: [(&str, &[u64]); 19] = [
     ("same-uid", &[360, 608, 871, 1469]),
     ("not-deleting", &[272, 640, 1295, 1396]),
     ("deploys-overlay", &[41, 397, 506, 584]),
@@ -22,6 +22,7 @@ const TELLING: [(&str, &[u64]); 18] = [
     ("no-operation", &[1516, 5132, 6662, 6722]),
     ("synced", &[20, 24, 48, 69]),
     ("operation-succeeded", &[159, 221, 249, 345]),
+    ("earlier-operations-succeeded", &[30_088_062]),
     ("compared-after-operation", &[268, 509, 5901]),
     ("healthy", &[8, 10, 26, 31]),
     ("no-refresh-pending", &[678, 4036]),
