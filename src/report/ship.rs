@@ -147,17 +147,34 @@ pub struct ShipReport {
     pub is_trial: bool,
     /// Every wave, in order.
     pub waves: Vec<WaveReport>,
+    /// Where it is a return that an earlier run brought to the base branch: by which commit.
+    pub returned: Option<Returned>,
+}
+
+/// A change that was returned before.
+#[derive(Clone, Debug)]
+pub struct Returned {
+    /// The name by which it was shipped.
+    pub name: String,
+    /// The commit that returned it.
+    pub commit: String,
+}
+
+impl Returned {
+    fn to_json(&self) -> Json {
+        json!({"name": self.name, "commit": self.commit})
+    }
 }
 
 impl ShipReport {
-    /// Of a change that was returned before, by `commit`.
+    /// Of a change that was returned before, and of which nothing is left to look at.
     #[must_use]
-    pub fn returned(name: &str, commit: &str) -> Report {
+    pub fn returned(returned: &Returned) -> Report {
         let result = json!({
-            "edit": "revert", "dryRun": false, "overlays": [], "waves": [], "returned": {"name": name, "commit": commit},
+            "edit": "revert", "dryRun": false, "overlays": [], "waves": [], "returned": returned.to_json(),
         });
         let mut text = Text::default();
-        text.line(format!("{name} was returned by {commit}"));
+        text.line(format!("{} was returned by {}", returned.name, returned.commit));
         Report::unchanged("ship", result, text)
     }
 
@@ -183,7 +200,7 @@ impl ShipReport {
             "dryRun": self.is_trial,
             "overlays": overlays.collect::<Vec<_>>(),
             "waves": self.waves.iter().map(wave_to_json).collect::<Vec<_>>(),
-            "returned": null,
+            "returned": self.returned.as_ref().map(Returned::to_json),
         })
     }
 

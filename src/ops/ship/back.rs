@@ -88,12 +88,39 @@ pub(super) fn change_back_of(
         "pin" => Restored::Pins,
         _ => return fields_back(&survey, landing.commit, before),
     };
+    Ok(revert_to(&survey, before, restored))
+}
+
+/// What took `leg`'s change back, which landed there, where the base branch at `tip` still holds that; else nothing.
+///
+/// # Errors
+/// Where the base branch cannot be read.
+pub(super) fn held_change_back(
+    leg: &Leg<'_>,
+    (landing, tip): (Landing, ObjectId),
+    command: &str,
+) -> Result<Option<Change>, Error> {
+    let Some(before) = landing.before else { return Ok(None) };
+    let survey = Survey::open(leg.context, leg.overlays, leg.change, &leg.delivery)?;
+    // The whole files, as long as nobody has edited them since; then the same as if it were returned now.
+    let whole = revert_to(&survey, before, Restored::Files);
+    let parts = change_back_of(leg, landing, command).ok();
+    for change in [Some(whole), parts].into_iter().flatten() {
+        let survey = Survey::open(leg.context, leg.overlays, &change, &leg.delivery)?;
+        if survey.prove(tip).is_ok_and(|proven| proven.texts.is_empty()) {
+            return Ok(Some(change));
+        }
+    }
+    Ok(None)
+}
+
+fn revert_to(survey: &Survey<'_>, commit: ObjectId, restored: Restored) -> Change {
     let target = |located: &Located| RevertTarget {
         directory: located.directory.clone(),
-        commit: before.to_string(),
+        commit: commit.to_string(),
     };
     let targets = survey.located.iter().map(target).collect();
-    Ok(Change::Revert(crate::change::Revert { targets, ..nothing_restored(restored) }))
+    Change::Revert(crate::change::Revert { targets, ..nothing_restored(restored) })
 }
 
 /// Nobody knows what was before.

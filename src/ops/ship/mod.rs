@@ -30,7 +30,7 @@ use super::trust::TrustRequest;
 use super::wait::WaitOptions;
 use crate::error::{Error, codes};
 use crate::report::Report;
-use crate::report::ship::{ShipReport, WaveReport};
+use crate::report::ship::{Returned, ShipReport, WaveReport};
 use crate::ship::{Policy, Shard};
 
 pub use returning::ReturnRequest;
@@ -103,15 +103,18 @@ pub fn run(context: &Context, request: &ShipRequest) -> Result<Report, Error> {
         refuse_inside(context, request)?;
     }
     let returning;
-    let (edit, record) = match &request.what {
-        What::Edit(edit) => (&**edit, None),
+    let (edit, record, returned) = match &request.what {
+        What::Edit(edit) => (&**edit, None, None),
         What::Return(wanted) => match returning::find(context, wanted)? {
-            returning::Found::Open { edit, record } => {
+            returning::Found::Open { edit, record, returned } => {
                 returning = edit;
-                (&*returning, Some(record))
+                let returned =
+                    returned.map(|commit| Returned { name: wanted.name.clone(), commit });
+                (&*returning, Some(record), returned)
             }
             returning::Found::Returned { commit } => {
-                return Ok(ShipReport::returned(&wanted.name, &commit));
+                let returned = Returned { name: wanted.name.clone(), commit };
+                return Ok(ShipReport::returned(&returned));
             }
         },
     };
@@ -149,7 +152,8 @@ pub fn run(context: &Context, request: &ShipRequest) -> Result<Report, Error> {
         };
         waves.push(shipping.ship(&edit, &wave.own));
     }
-    let report = ShipReport { command: edit.change.command(), is_trial: edit.dry_run, waves };
+    let command = edit.change.command();
+    let report = ShipReport { command, is_trial: edit.dry_run, waves, returned };
     let mut report = report.into_report(request.wants_markdown);
     if request.verify.is_some() && request.wait.is_some() && !verifies {
         report.notes.warning("no cluster is configured, so that what runs is not verified: set KUBECONFIG, or say --no-verify");

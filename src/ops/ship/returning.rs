@@ -37,8 +37,10 @@ pub(super) enum Found {
         edit: Box<EditRequest>,
         /// What its commit remembers.
         record: ShipRecord,
+        /// The commit by which it was returned already, where that still holds: what comes after its merge may not have been done.
+        returned: Option<String>,
     },
-    /// It was returned by this commit.
+    /// It was returned by this commit, and nothing is left to look at: others have changed the same since, or it failed and was taken back.
     Returned {
         /// That.
         commit: String,
@@ -55,13 +57,20 @@ pub(super) fn find(context: &Context, wanted: &ReturnRequest) -> Result<Found, E
     let survey = Survey::of_branch(context, &nothing, &wanted.delivery)?;
     let tip = survey.tip()?;
     let repository = &survey.repository;
-    let first = match &wanted.of {
-        Some(revision) => named(repository, revision)?,
+    let (first, returned) = match &wanted.of {
+        Some(revision) => (named(repository, revision)?, None),
         None => match newest(repository, tip, &wanted.name)? {
-            Some((commit, ShipRecord::Returns { .. } | ShipRecord::TakesBack { .. })) => {
+            Some((commit, ShipRecord::Returns { .. })) => {
+                let commit = commit.id.to_string();
+                match first_half(repository, tip, &wanted.name)? {
+                    Some(first) => (first, Some(commit)),
+                    None => return Ok(Found::Returned { commit }),
+                }
+            }
+            Some((commit, ShipRecord::TakesBack { .. })) => {
                 return Ok(Found::Returned { commit: commit.id.to_string() });
             }
-            Some((commit, _)) => commit,
+            Some((commit, _)) => (commit, None),
             None => return Err(unknown(&wanted.name, survey.base())),
         },
     };
@@ -70,11 +79,15 @@ pub(super) fn find(context: &Context, wanted: &ReturnRequest) -> Result<Found, E
     let overlays = overlays_of(&survey, &first, (before, landed))?;
     let landing = Landing { commit: landed, before };
     let original = original_command(&first);
+    let original = original.as_deref().unwrap_or_default();
     let delivery = wanted.delivery.clone();
-    let change = {
-        let leg =
-            Leg { context, overlays: &overlays, change: &nothing, delivery: delivery.clone() };
-        back::change_back_of(&leg, landing, original.as_deref().unwrap_or_default())?
+    let leg = Leg { context, overlays: &overlays, change: &nothing, delivery: delivery.clone() };
+    let change = match &returned {
+        None => back::change_back_of(&leg, landing, original)?,
+        Some(commit) => match back::held_change_back(&leg, (landing, tip), original)? {
+            Some(change) => change,
+            None => return Ok(Found::Returned { commit: commit.clone() }),
+        },
     };
     let record = ShipRecord::Returns { name: wanted.name.clone(), commit: landed.to_string() };
     let edit = EditRequest {
@@ -84,7 +97,7 @@ pub(super) fn find(context: &Context, wanted: &ReturnRequest) -> Result<Found, E
         no_proof: false,
         delivery: Some(delivery),
     };
-    Ok(Found::Open { edit: Box::new(edit), record })
+    Ok(Found::Open { edit: Box::new(edit), record, returned })
 }
 
 /// A name stands for one change at a time, which is returned before it stands for another.
@@ -139,6 +152,14 @@ fn newest(
         }));
     }
     Ok(None)
+}
+
+/// The newest commit that brought a change of that name.
+fn first_half(repository: &Repository, tip: ObjectId, name: &str) -> Result<Option<Commit>, Error> {
+    let commits = repository.commits_saying(tip, &format!("{RECORD_KEY}:"), MOST_RECORDS)?;
+    let brings = |record: &ShipRecord| matches!(record, ShipRecord::Makes { then_revert: Some(other), .. } if other == name);
+    let is_first = |commit: &Commit| ShipRecord::find_in(&commit.message).iter().any(brings);
+    Ok(commits.into_iter().find(is_first))
 }
 
 fn named(repository: &Repository, revision: &str) -> Result<Commit, Error> {

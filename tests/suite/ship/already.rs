@@ -2,11 +2,6 @@
 
 use super::*;
 
-/// Whatever is in the repository, no sync succeeds any more.
-fn nothing_succeeds() -> Mood {
-    Mood { fails_for: Some("shop/web".into()), ..Mood::default() }
-}
-
 /// The run failed in its wait, took nothing back, names no way back, and says why.
 fn require_left(harbor: &Harbor, ran: &Ran, tip: &str, why: &str) {
     assert_eq!(

@@ -166,6 +166,11 @@ fn message(ran: &Ran) -> &str {
     ran.json["error"]["message"].as_str().unwrap_or_default()
 }
 
+/// Whatever is in the repository, no sync succeeds any more.
+fn nothing_succeeds() -> Mood {
+    Mood { fails_for: Some("shop/web".into()), ..Mood::default() }
+}
+
 /// Fails for what carries a digest of this digit.
 fn fails_for(digit: char) -> Mood {
     Mood { fails_for: Some(digit.to_string().repeat(64)), ..Mood::default() }

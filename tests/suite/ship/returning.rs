@@ -28,6 +28,32 @@ fn what_was_raised_is_returned_by_its_name_on_any_machine() {
     let again = harbor.ship(&["return", "upgrade", "--merge"]).ok();
     assert!(!again.changed(), "{}", again.text);
     assert_eq!(again.json["result"]["returned"]["name"], "upgrade");
+    assert_eq!(status(&again, 0), "already-so", "{}", again.text);
+}
+
+/// A run that was killed after the merge has waited for nothing; the next one does.
+#[test]
+fn a_return_that_has_landed_is_waited_for_again() {
+    let harbor = Harbor::new();
+    raise(&harbor, &[]).ok();
+    let others = harbor.pin('2', &["--merge"]).ok();
+    assert!(others.changed());
+    harbor.ship(&["return", "upgrade", "--merge", "--no-wait", "--no-verify"]).ok();
+    harbor.set(nothing_succeeds());
+    let ran = harbor.ship(&["return", "upgrade", "--merge"]);
+    assert_eq!((ran.status, ran.code()), (5, "sync-failed"), "{}", ran.text);
+    assert!(steps(&ran, 0).contains(&"wait=failed".to_owned()), "{:?}", steps(&ran, 0));
+    harbor.set(Mood::default());
+    let ran = harbor.ship(&["return", "upgrade", "--merge"]).ok();
+    assert_eq!((status(&ran, 0), ran.changed()), ("already-so", false), "{}", ran.text);
+    assert!(steps(&ran, 0).contains(&"wait=holds".to_owned()), "{:?}", steps(&ran, 0));
+    // Once others have changed the same again, it is no matter of the return any more.
+    let args = ["set", "replicas", "overlays/prod", "web=4", "--merge"];
+    harbor.ship(&args).ok();
+    harbor.set(nothing_succeeds());
+    let ran = harbor.ship(&["return", "upgrade", "--merge"]).ok();
+    assert_eq!(ran.json["result"]["waves"], serde_json::json!([]), "{}", ran.text);
+    assert!(harbor.rendered("overlays/prod").contains("replicas: 4"));
 }
 
 #[test]
