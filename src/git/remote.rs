@@ -15,7 +15,7 @@ use super::program::{Git, Settings};
 /// The transports that may be used; git has others that run programs.
 const PROTOCOLS: &str = "file:git:http:https:ssh";
 
-/// How long a server may say nothing, at most.
+/// How long a server may say nothing over HTTP, however long a call may take: git's own servers say that they are alive each 5 seconds.
 const MOST_SILENCE: Duration = Duration::from_secs(30);
 
 /// A remote of one repository.
@@ -176,7 +176,7 @@ impl<'a> Remote<'a> {
     /// A call that reaches the remote: bounded, with the credentials where no list of processes shows them.
     pub(super) fn call<'b>(&self, git: &'b Git, args: &[&str]) -> Call<'b> {
         let limit = git.settings().network_limit;
-        let silence = (limit / 3).clamp(Duration::from_secs(2), MOST_SILENCE).as_secs();
+        let silence = limit.clamp(Duration::from_secs(2), MOST_SILENCE).as_secs();
         let mut call = git
             .run(args.iter().copied())
             .config("http.lowSpeedLimit=1")

@@ -233,6 +233,23 @@ fn a_signature_that_cannot_be_made_stops_the_delivery() {
     assert_eq!(lab.git("app.git", &["rev-parse", "main"]), before);
 }
 
+/// A server whose hooks think for a while and which says nothing meanwhile has the time that `--timeout` gives.
+#[test]
+fn a_server_that_thinks_has_the_whole_time() {
+    let lab = lab(1);
+    let server = GitHttp::serve(&lab.path(""), Manner::default());
+    lab.git("app.git", &["config", "http.receivepack", "true"]);
+    lab.git("clone", &["remote", "set-url", "origin", &server.url("app.git")]);
+    hook(&lab, "app.git/hooks/pre-receive", "sleep 6");
+    let wanted = pin("shop/app0", '2');
+    let args = ["pin", "overlays/prod", &wanted, "--push", "--timeout", "15s"];
+    let ran = ran(&command(&lab, "clone", &args).output().unwrap()).ok();
+    assert_eq!(
+        Some(&*lab.git("app.git", &["rev-parse", "main"])),
+        ran.json["result"]["commit"].as_str()
+    );
+}
+
 /// A token in the remote's address and in the environment, the program at its most talkative, a server that is not there
 /// and one that is.
 #[test]
