@@ -34,7 +34,7 @@ const DATABASE_DWELL: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(250);
 /// The longest time after a failure in which what explains it is still heard.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// How much longer than the whole time an answer may take.
+/// How much longer than the whole time the answer to a stream, and the last answer of all, may take.
 const LAST_ANSWER: Duration = Duration::from_secs(2);
 /// The pause before conditions that do not hold are asked again.
 const CONDITIONS_PAUSE: Duration = Duration::from_secs(10);
@@ -50,9 +50,11 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
         let goal = goal(request, &rendered, &namespace);
         return recorded::recorded(context, request, &rendered, goal);
     }
-    // The loop ends by its own clock, a moment before an answer that does not come.
+    let deadline = Deadline::after(context.allowed_time().unwrap_or(DEFAULT_TIMEOUT));
+    let reader = request.access.open_within(context, context.allowed_time())?;
+    // The loop ends by its own clock, a moment before an answer to one of its streams that does not come.
     let allowed = context.allowed_time().map(|allowed| allowed + LAST_ANSWER);
-    let reader = request.access.open_within(context, allowed)?;
+    let streaming = request.access.open_within(context, allowed)?;
     let default = reader.default_namespace().unwrap_or("default").to_owned();
     let namespace = request.namespace.clone().unwrap_or(default);
     let goal = goal(request, &rendered, &namespace);
@@ -62,8 +64,8 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
     };
     let conditions = Asker::new(context, request, &rendered)?;
     let watched = Watched::new(Question::open(context, request, &rendered)?);
-    let mut live = Live::start(context, request, &reader, goal, watched);
-    let ended = live.run(context, request, &conditions, &*reader);
+    let mut live = Live::start(context, request, &streaming, goal, watched);
+    let ended = live.run(context, request, &conditions, (&*reader, deadline));
     if let Some(progress) = &context.progress {
         progress.end();
     }
@@ -74,9 +76,12 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
     let mut findings = match applications {
         Some(watched) => watched.findings(),
         // Who may not watch them may list them.
-        None => application::findings(context, &*reader, request, &rendered, &mut |finding| {
-            unreadable.push(finding);
-        })?,
+        None => {
+            let left = deadline.remaining().max(LAST_ANSWER);
+            let reader = request.access.open_within(context, Some(left))?;
+            let mut tell = |finding| unreadable.push(finding);
+            application::findings(context, &*reader, request, &rendered, &mut tell)?
+        }
     };
     findings.extend(follow.findings(now));
     findings.append(&mut unreadable);
@@ -210,9 +215,8 @@ impl<'a> Live<'a> {
         context: &Context,
         request: &VerifyRequest,
         conditions: &Asker,
-        reader: &dyn ClusterReader,
+        (reader, deadline): (&dyn ClusterReader, Deadline),
     ) -> Result<Ending, Error> {
-        let deadline = Deadline::after(context.allowed_time().unwrap_or(DEFAULT_TIMEOUT));
         let mut asked: Option<Stopwatch> = None;
         let mut failing: Option<Stopwatch> = None;
         loop {
