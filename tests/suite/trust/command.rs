@@ -85,6 +85,17 @@ fn what_helps_fits_the_fault() {
     let (status, steps, found) = remedy("leaf.crt", &host);
     assert_eq!((status, steps.len(), found[0].as_str()), (7, 1, "chain-refused"));
     assert!(first(&steps).starts_with("send CN=mid along"), "{steps:?}");
+    // Trusted is one in between alone: nothing that is sent along helps.
+    let files = ["--ca-file", "mid.crt", "--leaf-file", "whole.crt"];
+    let json = verify(&pki, &[&files[..], &host].concat()).json();
+    assert_eq!(json["error"]["code"], "trust-broken", "{json}");
+    let steps = json["result"]["trust"]["remedy"].as_array().unwrap();
+    let words = steps[0].as_str().unwrap();
+    assert!(words.starts_with("add CN=root, which issued CN=mid, to "), "{words}");
+    assert!(words.contains("mid.crt") && steps.len() == 1, "{steps:?}");
+    pki.write("both.crt", &texts(&["mid.crt", "root.crt"]));
+    let files = ["--ca-file", "both.crt", "--leaf-file", "whole.crt"];
+    assert_eq!(verify(&pki, &[&files[..], &host].concat()).status, 0);
     // The leaf is second: its names were not looked at.
     let (status, steps, found) =
         remedy("upside.crt", &[&host[..], &["--key-file", "leaf.key"]].concat());
