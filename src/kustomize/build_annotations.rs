@@ -33,6 +33,18 @@ impl Resource {
         }
     }
 
+    /// Removes what is empty of the annotations and of the metadata, which matters where one of them
+    /// stands twice: kyaml does so before it notes something down (`ClearEmptyAnnotations`).
+    pub(crate) fn clear_empty_annotations(&mut self) {
+        if let Some(metadata) = self.node.get_mut("metadata") {
+            // It does not ask whether they are a map.
+            remove_first(metadata, "annotations", |value| {
+                value.as_scalar().is_some() || value.is_nil_or_empty()
+            });
+        }
+        remove_first(&mut self.node, "metadata", Node::is_nil_or_empty);
+    }
+
     /// Whether there are annotations in kustomize's eyes, though none may be printed.
     pub(crate) fn has_build_annotations(&self) -> bool {
         !self.build_annotations().is_empty()
@@ -161,6 +173,15 @@ const KNOWN: [&str; 10] = [
     ALLOW_NAME_CHANGE,
     ALLOW_KIND_CHANGE,
 ];
+
+/// Removes the first field `key` whose value is so.
+fn remove_first(node: &mut Node, key: &str, is_so: impl Fn(&Node) -> bool) {
+    let Some(map) = node.as_map_mut() else { return };
+    let found = map.entries().iter().position(|e| &*e.key.text == key && is_so(&e.value));
+    if let Some(at) = found {
+        map.entries_mut().remove(at);
+    }
+}
 
 fn forget_unless<T>(known: bool, list: &mut Vec<T>) {
     if !known {

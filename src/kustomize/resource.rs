@@ -357,6 +357,7 @@ impl Resource {
 
     /// Remembers the current identity before it changes (`StorePreviousId`).
     pub fn store_previous_id(&mut self) {
+        self.clear_empty_annotations();
         let id = self.current_id();
         self.previous_ids.push(PreviousId {
             namespace: Text::from(id.effective_namespace()),

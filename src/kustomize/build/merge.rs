@@ -11,11 +11,13 @@
 mod directive;
 mod list;
 
+use std::collections::HashSet;
+
 use self::directive::{Directive, take_map_directive, take_seq_directive};
 use super::schema::{Field, Schema, Schemas};
 use super::shared_values;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Entry, Layout, Map, Node, Scalar, Style, Tag, Value};
+use crate::kustomize::node::{Entry, Layout, Map, Node, Scalar, Style, Tag, Text, Value};
 use crate::kustomize::origin::Origin;
 
 /// Merges `patch` into `target`. `false` if the patch deletes the target.
@@ -165,7 +167,7 @@ impl<'s> Walker<'s> {
         from: From,
     ) -> Outcome {
         let mut patches = match patch.map(|patch| patch.value) {
-            Some(Value::Map(map)) => map.into_entries(),
+            Some(Value::Map(map)) => without_repeated(map.into_entries()),
             _ => Vec::new(),
         };
         if let Some(map) = dest.as_map_mut() {
@@ -228,10 +230,6 @@ impl<'s> Walker<'s> {
         entry: Entry,
         schema: Option<Schema<'s>>,
     ) -> Result<(), BuildError> {
-        // Of a key that stands twice in the patch the first counts.
-        if map.get(&entry.key.text).is_some() {
-            return Ok(());
-        }
         check_name(&entry.key.text, entry.value.origin)?;
         let field = schema.and_then(|schema| schema.field(&entry.key.text));
         let merged = self.walk(Sources::Two(None, Some(entry.value)), field)?;
@@ -314,6 +312,13 @@ fn kept_null(dest: Node) -> Option<Merged> {
 fn is_repeated(map: &Map, at: usize) -> bool {
     let entries = map.entries();
     map.position(&entries[at].key.text) != Some(at)
+}
+
+/// Of a key that stands twice in a patch the first counts.
+fn without_repeated(mut entries: Vec<Entry>) -> Vec<Entry> {
+    let mut known = HashSet::with_capacity(entries.len());
+    entries.retain(|entry| known.insert(Text::clone(&entry.key.text)));
+    entries
 }
 
 fn take_first(entries: &mut Vec<Entry>, key: &str) -> Option<Node> {

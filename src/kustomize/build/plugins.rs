@@ -7,6 +7,7 @@
 use super::annotations::set_annotations;
 use super::config_map::config_map;
 use super::context::Context;
+use super::emit::as_yaml;
 use super::field_spec::{FieldSpec, FieldSpecs};
 use super::hash::add_name_suffixes;
 use super::helm;
@@ -156,6 +157,8 @@ fn adopt_origins(node: &mut Node, known: &Node) {
 fn builtin<'p>(plugin: &'p Resource, field: &str) -> Result<&'p Node, BuildError> {
     let id = plugin.current_id();
     if &*id.api_version == "builtin" {
+        // It is printed for the plugin to read it.
+        as_yaml(std::slice::from_ref(plugin))?;
         return Ok(&plugin.node);
     }
     Err(BuildError::unsupported(format!("{field}: {id}")).at(plugin.origin))

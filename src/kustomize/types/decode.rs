@@ -161,7 +161,10 @@ pub(crate) fn decode_object<T: DecodeFields>(
     let Value::Map(map) = &node.value else {
         return Err(wrong_type(node, "an object", path));
     };
-    for entry in map.entries() {
+    // JSON gives them sorted, which decides between two that differ in case alone.
+    let mut entries: Vec<_> = map.entries().iter().collect();
+    entries.sort_by(|a, b| a.key.text.cmp(&b.key.text));
+    for entry in entries {
         let name = &*entry.key.text;
         let field = Path::Field(path, name);
         let known = object.decode_field(name, |a, b| a == b, &entry.value, &field)?

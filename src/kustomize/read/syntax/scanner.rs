@@ -274,11 +274,6 @@ impl<'s> Scanner<'s> {
     fn skip_to_token(&mut self) -> bool {
         let mut has_comment = false;
         loop {
-            if self.cursor.mark.column == 0
-                && self.cursor.text[self.cursor.at..].starts_with('\u{FEFF}')
-            {
-                self.cursor.skip();
-            }
             while self.cursor.byte(0) == b' '
                 || (self.cursor.byte(0) == b'\t' && (self.in_flow() || !self.simple_key_allowed))
             {
