@@ -188,8 +188,8 @@ impl<'s> Walker<'s> {
         schema: Option<Schema<'s>>,
     ) -> Result<(), BuildError> {
         let mut at = 0;
-        while at < map.len() {
-            if is_repeated(map, at) {
+        for is_repeated in repeats(map) {
+            if is_repeated {
                 at += 1;
                 continue;
             }
@@ -269,8 +269,8 @@ impl<'s> Walker<'s> {
         let origin = node.origin;
         if let Some(map) = node.as_map_mut() {
             let mut at = 0;
-            while at < map.len() {
-                if is_repeated(map, at) {
+            for is_repeated in repeats(map) {
+                if is_repeated {
                     at += 1;
                     continue;
                 }
@@ -308,10 +308,11 @@ fn kept_null(dest: Node) -> Option<Merged> {
     is_written.then_some(Merged { node: dest, from: From::Dest, keep_null: true })
 }
 
-/// Whether an entry of the same key stands before entry `at`, which then counts.
-fn is_repeated(map: &Map, at: usize) -> bool {
-    let entries = map.entries();
-    map.position(&entries[at].key.text) != Some(at)
+/// Of each entry, whether one of the same key stands before it, which then counts; the later one is left
+/// as it is, also where the first goes.
+fn repeats(map: &Map) -> Vec<bool> {
+    let entries = map.entries().iter().enumerate();
+    entries.map(|(at, entry)| map.position(&entry.key.text) != Some(at)).collect()
 }
 
 /// Of a key that stands twice in a patch the first counts.

@@ -75,7 +75,12 @@ fn items_of(list: Node) -> Vec<Node> {
     let Value::Map(mut map) = list.value else { return Vec::new() };
     match map.remove("items").map(|items| items.value) {
         Some(Value::Seq(items)) => items,
-        _ => Vec::new(),
+        // Everything below is taken for an object, the keys first.
+        Some(Value::Map(map)) => {
+            let keys = map.into_entries().into_iter();
+            keys.map(|entry| Node::scalar(entry.key, entry.value.origin)).collect()
+        }
+        Some(Value::Scalar(_)) | None => Vec::new(),
     }
 }
 
@@ -123,7 +128,13 @@ fn expand_lists(nodes: Vec<Node>) -> Result<Vec<Node>, BuildError> {
     let mut expanded = Vec::with_capacity(nodes.len());
     let mut queue = VecDeque::from(nodes);
     while let Some(node) = queue.pop_front() {
-        if !is_list(&node) || node.get("items").is_none() {
+        if !is_list(&node) {
+            expanded.push(node);
+            continue;
+        }
+        // All of it is read into Go's maps first.
+        json_of(&node, Rules::Resource)?;
+        if node.get("items").is_none() {
             expanded.push(node);
             continue;
         }
