@@ -111,7 +111,7 @@ pub enum Layout {
     /// By indentation.
     #[default]
     Block,
-    /// By indentation, with a comment behind the key.
+    /// By indentation, with a comment behind the key; this one a scalar may have, too.
     CommentedBlock,
     /// In braces or brackets.
     Flow,
@@ -148,7 +148,7 @@ pub struct Node {
     pub value: Value,
     /// Who decided it.
     pub origin: Origin,
-    /// How it is laid out, if it is a mapping or a sequence.
+    /// How it is laid out, if it is a mapping or a sequence; of a scalar, whether its key has a comment.
     pub layout: Layout,
     /// The comment of the value itself; [`Layout::CommentedBlock`] is for one of its key.
     pub comment: Option<Box<Comment>>,

@@ -6,8 +6,9 @@
 //! patches and plugin configurations in them are read by version 2: YAML 1.1 words are bools, and
 //! the last of two equal keys counts.
 //!
-//! Source: kyaml v0.21.1 `kio/byteio_reader.go`, `yaml/rnode.go` (`deAnchor`); go.yaml.in/yaml.
+//! Source: kyaml v0.21.1 `kio/byteio_reader.go`; go.yaml.in/yaml.
 
+mod anchors;
 mod documents;
 mod resources;
 mod syntax;
@@ -51,14 +52,33 @@ pub(crate) fn configuration_text(text: &str, start: Origin) -> Result<Node, Buil
 /// # Errors
 /// As [`configuration`].
 pub(crate) fn embedded(text: &str, start: Origin) -> Result<Node, BuildError> {
-    let node = first_document(Part { text, start }, Rules::Resource)?;
-    Ok(node.unwrap_or_else(|| Node::null(start)))
+    Ok(embedded_document(text, start)?.unwrap_or_else(|| Node::null(start)))
+}
+
+/// As [`embedded`]; `None` for a text without a document, be it empty or only a comment.
+///
+/// # Errors
+/// As [`configuration`].
+pub(crate) fn embedded_document(text: &str, start: Origin) -> Result<Option<Node>, BuildError> {
+    first_document(Part { text, start }, Rules::Resource)
 }
 
 /// The first document of a text; `None` where there is none.
 fn first_document(part: Part<'_>, rules: Rules) -> Result<Option<Node>, BuildError> {
     let syntax = Syntax::parse(part.text, rules).map_err(|error| part.error(&error))?;
     let convert = |root| Converter::new(&syntax, rules, part.start).node(root);
+    syntax.root().map(convert).transpose()
+}
+
+/// The first document of a text of resources; `None` where there is none.
+fn first_resource(part: Part<'_>) -> Result<Option<Node>, BuildError> {
+    let syntax = Syntax::parse(part.text, Rules::Resource).map_err(|error| part.error(&error))?;
+    let mut converter = Converter::new(&syntax, Rules::Resource, part.start);
+    converter.repeats_null_keys = true;
+    let convert = |root| match anchors::are_in(&syntax) {
+        true => anchors::expanded(&converter, root),
+        false => converter.node(root),
+    };
     syntax.root().map(convert).transpose()
 }
 
@@ -127,12 +147,17 @@ struct Converter<'t, 's> {
     tree: &'t Syntax<'s>,
     rules: Rules,
     start: Origin,
+    /// Whether a key that is null stands twice, as kyaml leaves it where it looks for aliases.
+    repeats_null_keys: bool,
     keys: RefCell<KnownKeys>,
 }
 
+/// The key whose value is merged into the object that it is in.
+const MERGE_KEY: &str = "<<";
+
 impl<'t, 's> Converter<'t, 's> {
     fn new(tree: &'t Syntax<'s>, rules: Rules, start: Origin) -> Self {
-        Self { tree, rules, start, keys: RefCell::default() }
+        Self { tree, rules, start, repeats_null_keys: false, keys: RefCell::default() }
     }
 
     fn origin(&self, id: SyntaxId) -> Origin {
@@ -151,8 +176,13 @@ impl<'t, 's> Converter<'t, 's> {
             Form::Scalar(..) => Value::Scalar(self.scalar(id, |text| Text::from(text))?),
             Form::Seq => Value::Seq(self.items(id)?),
             Form::Map => Value::Map(self.map(id)?),
-            Form::Alias(_) => return Err(self.error(id, "an alias of an alias")),
+            Form::Alias(..) => return Err(self.error(id, "an alias of an alias")),
         };
+        Ok(self.laid_out(id, value))
+    }
+
+    /// A value with the place, the layout and the comment of its syntax.
+    fn laid_out(&self, id: SyntaxId, value: Value) -> Node {
         let layout = match self.tree.node(id) {
             node if node.is_flow => Layout::Flow,
             node if node.is_commented => Layout::CommentedBlock,
@@ -165,7 +195,7 @@ impl<'t, 's> Converter<'t, 's> {
                 Remark::Around => Comment::Around,
             })
         });
-        Ok(Node { value, origin: self.origin(id), layout, comment })
+        Node { value, origin: self.origin(id), layout, comment }
     }
 
     fn items(&self, id: SyntaxId) -> Result<Vec<Node>, BuildError> {
@@ -217,7 +247,7 @@ impl<'t, 's> Converter<'t, 's> {
         if style != Style::Plain {
             return Tag::Str;
         }
-        if text == "<<" {
+        if text == MERGE_KEY {
             return Tag::Merge;
         }
         tag_of(resolve(text, self.rules))
@@ -253,14 +283,14 @@ impl<'t, 's> Converter<'t, 's> {
         }
     }
 
-    /// kyaml's `deAnchor`: own entries first, then what merge keys add; a key may stand twice.
+    /// Own entries first, then what merge keys add; a key may stand twice.
     fn resource_map(&self, id: SyntaxId) -> Result<Map, BuildError> {
         let pairs = self.tree.pairs(id);
         let mut map = Map::with_capacity(pairs.len());
         let mut merged = None;
         for (key, value) in pairs {
             let key_node = self.key(key)?;
-            if &*key_node.text != "<<" {
+            if &*key_node.text != MERGE_KEY {
                 let value = self.node(value)?;
                 map.entries_mut().push(Entry { key: key_node, value });
             } else if key_node.tag == Tag::Merge && merged.replace(value).is_some() {
@@ -270,6 +300,9 @@ impl<'t, 's> Converter<'t, 's> {
         if let Some(merged) = merged {
             let own = map.len();
             self.add_merged(&mut map, merged, own)?;
+        }
+        if self.repeats_null_keys {
+            repeat_null_keys(&mut map);
         }
         Ok(map)
     }
@@ -389,6 +422,18 @@ fn float_key(value: f64) -> String {
         _ => {
             let shortest: f64 = narrow.to_string().parse().unwrap_or(value);
             super::build::emit::format_g(shortest)
+        }
+    }
+}
+
+/// kyaml sets every field of an object once more, and does not find one whose key is null.
+fn repeat_null_keys(map: &mut Map) {
+    let is_null = |entry: &&Entry| entry.key.tag == Tag::Null && !entry.key.text.is_empty();
+    let repeated: Vec<Entry> = map.entries().iter().filter(is_null).cloned().collect();
+    for entry in repeated {
+        match map.position("") {
+            Some(at) => map.entries_mut()[at] = entry,
+            None => map.entries_mut().push(entry),
         }
     }
 }

@@ -10,6 +10,7 @@
 mod comments;
 mod folding;
 mod key_order;
+mod merge_keys;
 mod number;
 mod scalar;
 mod typed;
@@ -17,12 +18,13 @@ mod typed;
 use std::borrow::Cow;
 
 use self::scalar::{Context, write_string};
-use self::typed::is_merge_key;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Comment, Entry, Layout, Map, Node, Value};
+use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::Resource;
 
 pub(crate) use self::comments::check as check_held_back;
+pub(crate) use self::merge_keys::{expand as expand_merge_keys, is_merging};
 pub(crate) use self::number::{format_g, json_float};
 pub(crate) use self::scalar::{double_quoted, style_of};
 pub(crate) use self::typed::{
@@ -54,8 +56,10 @@ pub(crate) fn as_yaml(resources: &[Resource]) -> Result<String, BuildError> {
 /// # Errors
 /// [`BuildErrorKind::Unsupported`] for such a value; `in_flow` says that it stands in braces or brackets.
 pub(crate) fn check_comment(node: &Node, in_flow: bool) -> Result<(), BuildError> {
-    let is_own = matches!(node.comment.as_deref(), Some(Comment::Behind(_) | Comment::Around))
-        && node.as_scalar().is_none();
+    if node.as_scalar().is_some() {
+        return Ok(());
+    }
+    let is_own = matches!(node.comment.as_deref(), Some(Comment::Behind(_) | Comment::Around));
     let is_commented = is_own || node.layout == Layout::CommentedBlock;
     if !is_commented || (!in_flow && !node.is_nil_or_empty()) {
         return Ok(());
@@ -176,6 +180,9 @@ impl<'n> Emitter<'n> {
         indent: usize,
         place: Place,
     ) -> Result<(), BuildError> {
+        if is_merging(map) {
+            return self.merging_map(node, indent, place);
+        }
         let from = self.sorted.len();
         self.sorted.extend(map.entries());
         key_order::sort(&mut self.sorted[from..]);
@@ -187,6 +194,23 @@ impl<'n> Emitter<'n> {
         }
         self.sorted.truncate(from);
         Ok(())
+    }
+
+    /// Writes a map with a merge key as the map that it stands for.
+    fn merging_map(&mut self, node: &Node, indent: usize, place: Place) -> Result<(), BuildError> {
+        let node = merge_keys::expanded(node)?;
+        let out = std::mem::take(&mut self.out);
+        let mut inner = Emitter { out, flow: self.flow, sorted: Vec::new() };
+        let written = match &node.value {
+            Value::Map(map) if map.is_empty() => {
+                inner.flow("{}", place);
+                Ok(())
+            }
+            Value::Map(map) => inner.map(map, &node, indent, place),
+            Value::Scalar(_) | Value::Seq(_) => Ok(()),
+        };
+        self.out = inner.out;
+        written
     }
 
     fn entry(&mut self, entry: &'n Entry, indent: usize) -> Result<(), BuildError> {
@@ -218,18 +242,12 @@ impl<'n> Emitter<'n> {
         let sorted = &self.sorted[from..];
         for pair in sorted.windows(2) {
             if pair[0].key.text == pair[1].key.text {
-                let key = &pair[0].key.text;
-                let message = format!("the key \"{key}\" stands twice in one object");
                 let later = pair.iter().map(|entry| entry.value.origin).max_by_key(|o| o.line);
-                let place = later.unwrap_or(node.origin);
-                return Err(BuildError::new(BuildErrorKind::Emit, message).at(place));
+                return Err(repeated_key(&pair[0].key.text, later.unwrap_or(node.origin)));
             }
         }
-        let is_bad = |entry: &&&Entry| match place {
-            Place::Root => is_merge_key(&entry.key),
-            _ => !is_string_key(&entry.key),
-        };
-        match sorted.iter().find(is_bad) {
+        let is_bad = |entry: &&&Entry| !is_string_key(&entry.key);
+        match sorted.iter().find(is_bad).filter(|_| place != Place::Root) {
             None => Ok(()),
             Some(entry) => {
                 let key = &entry.key.text;
@@ -239,6 +257,11 @@ impl<'n> Emitter<'n> {
             }
         }
     }
+}
+
+fn repeated_key(key: &str, place: Origin) -> BuildError {
+    let message = format!("the key \"{key}\" stands twice in one object");
+    BuildError::new(BuildErrorKind::Emit, message).at(place)
 }
 
 /// Writes `count` blanks.

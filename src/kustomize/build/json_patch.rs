@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 pub(crate) use self::value::json_of;
 use self::value::{add, equal, locate, node_of, parse_index, read_again, through_float64};
-use super::emit::check_held_back;
+use super::emit::{check_held_back, expand_merge_keys};
 use super::limits::{Limits, MAX_PATH};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Value};
@@ -94,6 +94,7 @@ impl JsonPatch {
     pub(super) fn apply(&self, document: &mut Node, limits: &Limits) -> Result<(), BuildError> {
         // What cannot be printed cannot be patched.
         json_of(document, Rules::Resource)?;
+        expand_merge_keys(document)?;
         check_held_back(document)?;
         read_again(document, false)?;
         for operation in &self.operations {

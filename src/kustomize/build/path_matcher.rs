@@ -179,10 +179,11 @@ impl PathMatcher {
     /// changed by it.
     fn walk_copy(&self, field: &Node, rest: &[String]) -> Result<usize, Failure> {
         let text = field.as_text().map_or("", |text| text);
-        if text.is_empty() {
-            return Err("an empty text has no fields".to_owned().into());
-        }
-        let mut copy = read::embedded(text, field.origin).map_err(|error| error.message)?;
+        let document =
+            read::embedded_document(text, field.origin).map_err(|error| error.message)?;
+        let Some(mut copy) = document else {
+            return Err("a text that holds nothing has no fields".to_owned().into());
+        };
         find(&mut copy, rest, self.create, self.origin).map(|matched| matched.count)
     }
 

@@ -32,10 +32,9 @@ pub(super) fn write(
     let Some(scalar) = lookup(node, outer).ok().flatten() else { return Ok(false) };
     let text = scalar.as_text().cloned().unwrap_or_default();
     let is_json = text.trim_start().starts_with(['{', '[']);
-    let Ok(mut data) = read::embedded(&text, scalar.origin) else { return Ok(false) };
-    if text.is_empty() {
+    let Ok(Some(mut data)) = read::embedded_document(&text, scalar.origin) else {
         return Ok(false);
-    }
+    };
     let matched = match path_matcher::find(&mut data, inner, create, value.origin) {
         Ok(matched) => matched,
         Err(Failure::Reason(_)) => return Ok(false),

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use super::{Part, first_document, split_documents, text_of};
+use super::{Part, first_resource, split_documents, text_of};
 use crate::kustomize::build::json_of;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Text, Value};
@@ -53,7 +53,7 @@ pub(crate) fn resources_of(text: &str, start: Origin) -> Result<Vec<Node>, Build
     let alone = parts.len() == 1;
     let mut nodes = Vec::with_capacity(parts.len());
     for part in parts {
-        let Some(node) = first_document(part, Rules::Resource)? else { continue };
+        let Some(node) = first_resource(part)? else { continue };
         match node {
             null if null.is_null() => {}
             list if alone && is_plain_list(&list) => nodes.append(&mut items_of(list)),
@@ -149,7 +149,7 @@ fn expand_lists(nodes: Vec<Node>) -> Result<Vec<Node>, BuildError> {
 fn through_json(item: &Node) -> Result<Vec<Node>, BuildError> {
     let text = json_of(item, Rules::Resource)?;
     let part = Part { text: &text, start: item.origin };
-    let Some(mut node) = first_document(part, Rules::Resource)? else { return Ok(Vec::new()) };
+    let Some(mut node) = first_resource(part)? else { return Ok(Vec::new()) };
     keep_origins(&mut node, item);
     Ok(if is_plain_list(&node) { items_of(node) } else { vec![node] })
 }

@@ -25,6 +25,13 @@ use crate::yaml::tree::{Style, YamlError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SyntaxId(u32);
 
+impl SyntaxId {
+    /// The position itself.
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// What a node is.
 #[derive(Clone, Debug)]
 pub(super) enum Form<'s> {
@@ -34,8 +41,8 @@ pub(super) enum Form<'s> {
     Seq,
     /// A mapping; its children are keys and values in turn.
     Map,
-    /// A node that stands for an earlier one.
-    Alias(SyntaxId),
+    /// A node that stands for an earlier one, whose anchor has the name.
+    Alias(SyntaxId, &'s str),
 }
 
 /// A comment that go-yaml version 3 keeps with a value.
@@ -56,7 +63,7 @@ pub(super) struct SyntaxNode<'s> {
     pub(super) form: Form<'s>,
     /// Whether it is a collection in brackets or braces.
     pub(super) is_flow: bool,
-    /// Whether it is a collection by indentation with a comment behind its key.
+    /// Whether it is a scalar or a collection by indentation, with a comment behind its key.
     pub(super) is_commented: bool,
     /// The comment of a scalar or of a collection in brackets, or of one by indentation behind its anchor or tag.
     pub(super) comment: Option<Remark<'s>>,
@@ -91,6 +98,11 @@ impl<'s> Syntax<'s> {
         self.root
     }
 
+    /// All nodes, in the order of their positions.
+    pub(super) fn ids(&self) -> impl ExactSizeIterator<Item = SyntaxId> + use<> {
+        (0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)).map(SyntaxId)
+    }
+
     /// The node of an id.
     pub(super) fn node(&self, id: SyntaxId) -> &SyntaxNode<'s> {
         &self.nodes[id.0 as usize]
@@ -99,7 +111,7 @@ impl<'s> Syntax<'s> {
     /// The node itself, or the one that its alias stands for.
     pub(super) fn target(&self, id: SyntaxId) -> SyntaxId {
         match self.node(id).form {
-            Form::Alias(target) => target,
+            Form::Alias(target, _) => target,
             _ => id,
         }
     }

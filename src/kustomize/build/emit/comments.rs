@@ -57,7 +57,7 @@ impl HeldBack {
         self.key |= std::mem::take(&mut self.line) || value.layout == Layout::CommentedBlock;
         if self.key && value.as_scalar().is_some() {
             // One of the two is written; that of the key may still come later.
-            self.key = value.comment.is_some();
+            self.key = matches!(value.comment.as_deref(), Some(Comment::Behind(_)));
         } else if self.key && value.layout != Layout::Flow {
             if value.is_nil_or_empty() {
                 let what = "a comment behind a collection, held back until one without elements";

@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 use crate::kustomize::build::emit::{
-    Typed, check_comment, format_g, is_string_key, json_float, style_of, typed_by, typed_in,
+    Typed, check_comment, expand_merge_keys, format_g, is_merging, is_string_key, json_float,
+    style_of, typed_by, typed_in,
 };
 use crate::kustomize::build::go_json;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
@@ -122,6 +123,11 @@ fn write(out: &mut String, node: &Node, rules: Rules, root: bool) -> Result<(), 
                 write(out, item, rules, false)?;
             }
             out.push(']');
+        }
+        Value::Map(map) if rules == Rules::Resource && is_merging(map) => {
+            let mut node = node.clone();
+            expand_merge_keys(&mut node)?;
+            write(out, &node, rules, root)?;
         }
         Value::Map(map) => {
             out.push('{');

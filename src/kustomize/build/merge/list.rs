@@ -8,7 +8,7 @@ use super::directive::{Directive, take_seq_directive};
 use super::{From, Merged, Outcome, Sources, Walker};
 use crate::kustomize::build::schema::ListSchema;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Map, Node, Tag, Text, Value};
+use crate::kustomize::node::{Layout, Map, Node, Tag, Text, Value};
 
 /// The values of the merge keys of one element; an absent one is empty.
 type KeyValues = Vec<Text>;
@@ -188,7 +188,7 @@ impl<'s> Walker<'s> {
     ) -> Outcome {
         let Some(dest) = dest.filter(|node| !node.is_null()) else {
             return match patch {
-                Some(patch) if !patch.is_null() => self.same_list(patch, schema),
+                Some(patch) if !patch.is_null() => self.added_list(patch, schema),
                 other => Ok(other.and_then(|node| Merged::of(node, From::Patch))),
             };
         };
@@ -205,8 +205,17 @@ impl<'s> Walker<'s> {
         }
     }
 
+    /// A list of the patch where the target has none: one with elements is a new list, laid out anew.
+    fn added_list(&self, node: Node, schema: ListSchema<'s>) -> Outcome {
+        let layout = if node.is_nil_or_empty() { node.layout } else { Layout::Block };
+        self.same_list(Node { layout, ..node }, schema)
+    }
+
     /// A list that is the target's and the patch's at once.
     pub(super) fn same_list(&self, node: Node, schema: ListSchema<'s>) -> Outcome {
+        if node.is_nil_or_empty() {
+            return Ok(Merged::of(node, From::Patch));
+        }
         let (origin, layout) = (node.origin, node.layout);
         let mut lists =
             Lists { arena: Arena::default(), dest: Vec::new(), patch: None, same: true };
@@ -275,7 +284,7 @@ impl<'s> Walker<'s> {
                 let node = lists.arena.take(dest);
                 // A deleted element stays in the list, without its directive, where its keys do not
                 // find it again.
-                let left = node.get("$patch").is_some().then(|| without_directive(&node));
+                let left = node.get("$patch").is_some().then(|| without_directives(&node));
                 let merged = self.walk(Sources::Same(node), field)?;
                 if let Some(left) = left.filter(|_| merged.is_none()) {
                     lists.arena.nodes[dest] = left;
@@ -283,23 +292,19 @@ impl<'s> Walker<'s> {
                 merged
             }
             _ => {
-                let taken = patch.map(|id| (id, lists.arena.take(id)));
-                let left = taken.as_ref().and_then(|(id, node)| {
-                    node.get("$patch").is_some().then(|| (*id, without_directive(node)))
-                });
-                let patch = taken.map(|(_, node)| node);
+                let patch_node = patch.map(|id| lists.arena.take(id));
+                // It stays in the patch's list, without its directives, for other keys to find.
+                if let (Some(id), Some(node)) = (patch, &patch_node)
+                    && (dest.is_some() || node.get("$patch").is_some())
+                {
+                    lists.arena.nodes[id] = without_directives(node);
+                }
                 // A patch that replaces leaves the target's element as it is in the target's list.
-                let copies = patch.as_ref().is_some_and(|patch| patch.get("$patch").is_some());
+                let copies = patch_node.as_ref().is_some_and(|node| node.get("$patch").is_some());
                 let dest = dest.map(|id| {
                     if copies { lists.arena.nodes[id].clone() } else { lists.arena.take(id) }
                 });
-                let merged = self.walk(Sources::Two(dest, patch), field)?;
-                // One that deletes stays in the patch's list without its directive, for another of its
-                // keys to find.
-                if let Some((id, node)) = left.filter(|_| merged.is_none()) {
-                    lists.arena.nodes[id] = node;
-                }
-                merged
+                self.walk(Sources::Two(dest, patch_node), field)?
             }
         };
         let merged =
@@ -320,12 +325,17 @@ impl<'s> Walker<'s> {
     }
 }
 
-fn without_directive(node: &Node) -> Node {
+/// What a merge leaves of an object of a patch.
+fn without_directives(node: &Node) -> Node {
     let mut node = node.clone();
-    if let Some(map) = node.as_map_mut() {
-        map.remove("$patch");
-    }
+    remove_directives(&mut node);
     node
+}
+
+fn remove_directives(node: &mut Node) {
+    let Some(map) = node.as_map_mut() else { return };
+    map.remove("$patch");
+    map.entries_mut().iter_mut().for_each(|entry| remove_directives(&mut entry.value));
 }
 
 /// Makes sure that the keys are set. A scalar is set to its own text, and forgets its type and its

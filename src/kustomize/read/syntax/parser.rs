@@ -244,7 +244,7 @@ impl<'s> Parser<'s> {
         self.leaf(Cow::Borrowed(""), Style::Plain, Properties::default(), self.last)
     }
 
-    fn alias(&mut self, name: &str) -> Result<SyntaxId, YamlError> {
+    fn alias(&mut self, name: &'s str) -> Result<SyntaxId, YamlError> {
         let mark = self.take()?.mark;
         let Some(anchor) = self.anchors.get(name) else {
             return Err(mark.error(format!("the anchor `{name}` is not known")));
@@ -253,7 +253,7 @@ impl<'s> Parser<'s> {
             return Err(mark.error("the alias stands for a collection that contains it"));
         };
         let (target, height) = (anchor.node, anchor.height);
-        let id = self.push(new_node(Form::Alias(target), None, mark), mark)?;
+        let id = self.push(new_node(Form::Alias(target, name), None, mark), mark)?;
         self.expanded = self.expanded.saturating_add(size - 1);
         if self.expanded > MAX_EXPANDED_NODES {
             let message = format!("the aliases expand to more than {MAX_EXPANDED_NODES} nodes");
@@ -365,7 +365,11 @@ impl<'s> Parser<'s> {
             let key = self.block_part()?;
             self.add(key);
             let has_value = self.take_if(&TokenKind::Value)?;
+            let is_commented = has_value && !self.comment.is_empty();
             let value = if has_value { self.block_part()? } else { self.absent()? };
+            let node = &mut self.syntax.nodes[value.0 as usize];
+            // A comment behind a key is the key's, though its value is on the next line, or nowhere.
+            node.is_commented |= is_commented && matches!(node.form, Form::Scalar(..));
             self.add(value);
         }
         if self.take_if(&TokenKind::BlockEnd)? {

@@ -10,7 +10,7 @@ fn shown(text: &str) -> String {
             Form::Scalar(text, _) => format!("{text:?}"),
             Form::Seq => format!("[{}]", children().join(" ")),
             Form::Map => format!("({})", children().join(" ")),
-            Form::Alias(_) => "*".to_owned(),
+            Form::Alias(..) => "*".to_owned(),
         }
     }
     match Syntax::parse(text, Rules::Resource) {
