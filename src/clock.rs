@@ -32,6 +32,34 @@ impl Deadline {
     }
 }
 
+/// How long the last answer may take, which is asked for when the time is over or nearly so.
+const LAST_ANSWER: Duration = Duration::from_secs(2);
+
+/// A time that bounds everything that is asked within it.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    end: Deadline,
+    last: Deadline,
+}
+
+impl Allowance {
+    /// The time `allowed`, from now on.
+    pub fn of(allowed: Duration) -> Self {
+        let last = Deadline::after(allowed.saturating_add(LAST_ANSWER));
+        Self { end: Deadline::after(allowed), last }
+    }
+
+    /// When an answer is given up that is asked for now and may take `most`: at the end, so that a server that hangs holds nobody for
+    /// longer. What is asked for when that is near has a moment all the same, for the last look at how things stand.
+    pub fn answer(self, most: Duration) -> Deadline {
+        let end = match self.end.remaining() < LAST_ANSWER {
+            true => self.last.sooner(LAST_ANSWER),
+            false => self.end,
+        };
+        end.sooner(most)
+    }
+}
+
 /// A clock that runs from when it was made.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
@@ -244,6 +272,16 @@ fn nanoseconds(number: &str, unit: &str) -> Option<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_ends_with_the_whole_time_and_the_last_one_a_moment_later() {
+        let left = |allowed: u64, most: u64| {
+            let allowance = Allowance::of(Duration::from_secs(allowed));
+            allowance.answer(Duration::from_secs(most)).remaining().as_secs_f64().round()
+        };
+        assert_eq!([left(10, 30), left(10, 5)], [10.0, 5.0]);
+        assert_eq!([left(1, 30), left(0, 30), left(0, 1)], [2.0, 2.0, 1.0]);
+    }
 
     #[test]
     fn times_are_written_and_read_as_rfc_3339() {

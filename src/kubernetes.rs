@@ -10,6 +10,8 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tokio::runtime::Runtime;
 
+use crate::clock::Allowance;
+
 /// How long one answer may take.
 pub const ANSWER_TIME: Duration = Duration::from_secs(30);
 
@@ -64,6 +66,7 @@ pub struct Connection {
     runtime: Runtime,
     client: Client,
     answer_time: Duration,
+    allowance: Option<Allowance>,
 }
 
 impl Connection {
@@ -80,7 +83,7 @@ impl Connection {
             let _inside = runtime.enter();
             Client::try_from(config).map_err(|error| invalid(error.to_string()))?
         };
-        Ok(Self { runtime, client, answer_time: ANSWER_TIME })
+        Ok(Self { runtime, client, answer_time: ANSWER_TIME, allowance: None })
     }
 
     /// The same, where one answer may take no longer than `allowed` either.
@@ -88,6 +91,12 @@ impl Connection {
     pub fn within(self, allowed: Option<Duration>) -> Self {
         let answer_time = allowed.map_or(ANSWER_TIME, |allowed| allowed.min(ANSWER_TIME));
         Self { answer_time, ..self }
+    }
+
+    /// The same, where no answer is waited for beyond that time.
+    #[must_use]
+    pub fn until(self, allowance: Option<Allowance>) -> Self {
+        Self { allowance, ..self }
     }
 
     /// The client.
@@ -102,16 +111,22 @@ impl Connection {
         self.client.default_namespace()
     }
 
-    /// What `answer` comes to, within [`ANSWER_TIME`], or the shorter time that [`Connection::within`] allows.
+    /// What `answer` comes to, within [`ANSWER_TIME`], or the shorter time that [`Connection::within`] or [`Connection::until`] allows.
     ///
     /// # Errors
     /// As the request; [`FailureKind::Unreachable`] where the time is over.
     pub fn bounded<T>(&self, answer: impl Future<Output = kube::Result<T>>) -> Result<T, Failure> {
-        let bounded = async { tokio::time::timeout(self.answer_time, answer).await };
+        let time = match self.allowance {
+            Some(allowance) => allowance.answer(self.answer_time).remaining(),
+            None => self.answer_time,
+        };
+        let bounded = async { tokio::time::timeout(time, answer).await };
         match self.runtime.block_on(bounded) {
             Ok(answer) => answer.map_err(failure),
             Err(_) => {
-                let message = format!("the cluster does not answer within {:?}", self.answer_time);
+                let tenths = u64::try_from((time.as_millis() + 50) / 100).unwrap_or(u64::MAX);
+                let shown = Duration::from_millis(tenths.saturating_mul(100));
+                let message = format!("the cluster does not answer within {shown:?}");
                 Err(Failure::new(FailureKind::Unreachable, message))
             }
         }

@@ -143,6 +143,8 @@ def drift(lab):
     lab.push_side(2)
     lab.wait("side", "--timeout", "3m")
     lab.kube.ask("PATCH", DEPLOYMENT.format("side", "side"), {"spec": {"replicas": 5}}, MERGE)
+    # Before Argo CD has seen it, a settled Application succeeds at the first read.
+    until("Argo CD sees it", 60, lambda: lab.read("side")["status"]["sync"]["status"] == "OutOfSync")
     lab.wait("side", "--timeout", "3m", exit=5, code="drift", says="Deployment/side")
 
 

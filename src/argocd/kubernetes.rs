@@ -9,7 +9,6 @@ use std::ops::ControlFlow;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
 use kube::api::{GetParams, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
@@ -24,6 +23,7 @@ use super::port::{
     TreeNode, Trouble, is_rolling_sync,
 };
 use super::windows::Project;
+use crate::clock::Allowance;
 use crate::kubernetes::{Connection, ConnectionName, Failure, FailureKind};
 
 /// The namespace that Argo CD lives in where nobody says otherwise.
@@ -57,10 +57,10 @@ impl Kubernetes {
         Ok(Self { connection, namespace, refreshes: AtomicU64::new(0) })
     }
 
-    /// The same, where one answer may take no longer than `allowed` either.
+    /// The same, where no answer is waited for beyond that time.
     #[must_use]
-    pub fn within(self, allowed: Option<Duration>) -> Self {
-        Self { connection: self.connection.within(allowed), ..self }
+    pub fn until(self, allowance: Option<Allowance>) -> Self {
+        Self { connection: self.connection.until(allowance), ..self }
     }
 
     /// What `answer` comes to, within bounds.

@@ -15,7 +15,7 @@ use super::port::{
     ApplicationRef, ArgoCd, ManagedResource, ObjectRef, RefreshRequest, SyncRequest, SyncWindows,
     TreeNode, Trouble, is_rolling_sync,
 };
-use crate::clock::Deadline;
+use crate::clock::{Allowance, Deadline};
 use crate::http::{Address, Client, HttpError, Method, Options, Request, Response, Retry, Secret};
 use answer::{Items, RawManaged, RawTree, RawWindows};
 
@@ -38,7 +38,7 @@ pub struct Rest {
     client: Client,
     base: Address,
     token: Option<Secret>,
-    end: Option<Deadline>,
+    allowance: Option<Allowance>,
 }
 
 /// Where the API server is, as the user names it.
@@ -72,17 +72,17 @@ impl Rest {
     /// The API server at `base`.
     #[must_use]
     pub fn new(options: &Options, base: Address, token: Option<Secret>) -> Self {
-        Self { client: Client::new(options), base, token, end: None }
+        Self { client: Client::new(options), base, token, allowance: None }
     }
 
-    /// Waits for no answer beyond `end`, when the caller has given up.
+    /// Waits for no answer beyond that time, when the caller has given up.
     #[must_use]
-    pub fn until(self, end: Deadline) -> Self {
-        Self { end: Some(end), ..self }
+    pub fn until(self, allowance: Option<Allowance>) -> Self {
+        Self { allowance, ..self }
     }
 
     fn allowed(&self, time: Duration) -> Deadline {
-        self.end.map_or_else(|| Deadline::after(time), |end| end.sooner(time))
+        self.allowance.map_or_else(|| Deadline::after(time), |allowance| allowance.answer(time))
     }
 
     fn request(&self, method: Method, segments: &[&str]) -> Request {

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use super::dump::fill_in;
 use super::{ClusterError, ClusterReader, KindName, Listing, LogName, ObjectName, WatchEvent};
+use crate::clock::Allowance;
 use crate::kubernetes::{Connection, ConnectionName, Failure, FailureKind};
 use served::{Served, join};
 
@@ -52,6 +53,12 @@ impl LiveCluster {
     #[must_use]
     pub fn within(self, allowed: Option<Duration>) -> Self {
         Self { connection: self.connection.within(allowed), ..self }
+    }
+
+    /// The same, where no answer is waited for beyond that time.
+    #[must_use]
+    pub fn until(self, allowance: Option<Allowance>) -> Self {
+        Self { connection: self.connection.until(allowance), ..self }
     }
 
     /// Reads the configuration; nothing is asked yet.

@@ -5,11 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Context, input};
+#[cfg(feature = "cluster")]
+use crate::clock::Allowance;
 use crate::cluster::{ClusterReader, Dump};
 use crate::error::{Error, codes};
 
 /// The most bytes of a dump.
 pub(super) const MOST_OF_DUMP: u64 = 512 << 20;
+
+/// How long a cluster may take, where that is bounded.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bound {
+    /// One answer.
+    Each(Option<Duration>),
+    /// All that is asked of it, from now on.
+    All(Option<Duration>),
+}
 
 /// How the user wants the cluster to be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,20 +39,20 @@ impl ClusterAccess {
     /// # Errors
     /// Where none is named, its configuration cannot be used, or a dump is none.
     pub fn open(&self, context: &Context) -> Result<Arc<dyn ClusterReader>, Error> {
-        self.open_within(context, context.allowed_time())
+        self.open_within(context, Bound::Each(context.allowed_time()))
     }
 
-    /// The same, where one answer may take no longer than `allowed`.
+    /// The same within other bounds.
     ///
     /// # Errors
     /// As [`ClusterAccess::open`].
     pub(super) fn open_within(
         &self,
         context: &Context,
-        allowed: Option<Duration>,
+        bound: Bound,
     ) -> Result<Arc<dyn ClusterReader>, Error> {
         if self.from.is_empty() {
-            return self.open_live(context, allowed);
+            return self.open_live(context, bound);
         }
         let mut all = Dump::default();
         for file in &self.from {
@@ -65,21 +76,20 @@ impl ClusterAccess {
     }
 
     #[cfg(feature = "cluster")]
-    fn open_live(
-        &self,
-        context: &Context,
-        allowed: Option<Duration>,
-    ) -> Result<Arc<dyn ClusterReader>, Error> {
+    fn open_live(&self, context: &Context, bound: Bound) -> Result<Arc<dyn ClusterReader>, Error> {
         use crate::cluster::LiveCluster;
         let name = connection_name(context, self.kubeconfig.as_ref(), self.context.as_ref());
         match LiveCluster::connect(&name) {
-            Ok(cluster) => Ok(Arc::new(cluster.within(allowed))),
+            Ok(cluster) => Ok(match bound {
+                Bound::Each(allowed) => Arc::new(cluster.within(allowed)),
+                Bound::All(allowed) => Arc::new(cluster.until(allowed.map(Allowance::of))),
+            }),
             Err(error) => Err(nowhere().cause(error.to_string())),
         }
     }
 
     #[cfg(not(feature = "cluster"))]
-    fn open_live(&self, _: &Context, _: Option<Duration>) -> Result<Arc<dyn ClusterReader>, Error> {
+    fn open_live(&self, _: &Context, _: Bound) -> Result<Arc<dyn ClusterReader>, Error> {
         Err(nowhere())
     }
 }

@@ -17,6 +17,7 @@ use crate::clock::{self, Deadline, Stopwatch};
 use crate::cluster::{ClusterError, ClusterReader, KindName, WatchEvent};
 use crate::error::Error;
 use crate::ops::Context;
+use crate::ops::cluster::Bound;
 use crate::report::verify::{Ending, Followed, Verified};
 use crate::rollout::{
     Broken, Finding, Follow, Goal, Heard, Progress, Snapshot, Wanted, WorkloadLine,
@@ -34,8 +35,8 @@ const DATABASE_DWELL: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(250);
 /// The longest time after a failure in which what explains it is still heard.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// How much longer than the whole time the answer to a stream, and the last answer of all, may take.
-const LAST_ANSWER: Duration = Duration::from_secs(2);
+/// How much longer than the whole time the first answer to a stream may take.
+const BEYOND: Duration = Duration::from_secs(2);
 /// The pause before conditions that do not hold are asked again.
 const CONDITIONS_PAUSE: Duration = Duration::from_secs(10);
 
@@ -51,10 +52,11 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
         return recorded::recorded(context, request, &rendered, goal);
     }
     let deadline = Deadline::after(context.allowed_time().unwrap_or(DEFAULT_TIMEOUT));
-    let reader = request.access.open_within(context, context.allowed_time())?;
+    let allowed = context.allowed_time();
+    let reader = request.access.open_within(context, Bound::All(allowed))?;
     // The loop ends by its own clock, a moment before an answer to one of its streams that does not come.
-    let allowed = context.allowed_time().map(|allowed| allowed + LAST_ANSWER);
-    let streaming = request.access.open_within(context, allowed)?;
+    let beyond = allowed.map(|allowed| allowed + BEYOND);
+    let streaming = request.access.open_within(context, Bound::Each(beyond))?;
     let default = reader.default_namespace().unwrap_or("default").to_owned();
     let namespace = request.namespace.clone().unwrap_or(default);
     let goal = goal(request, &rendered, &namespace);
@@ -76,12 +78,9 @@ pub(super) fn follow(context: &Context, request: &VerifyRequest) -> Result<Verif
     let mut findings = match applications {
         Some(watched) => watched.findings(),
         // Who may not watch them may list them.
-        None => {
-            let left = deadline.remaining().max(LAST_ANSWER);
-            let reader = request.access.open_within(context, Some(left))?;
-            let mut tell = |finding| unreadable.push(finding);
-            application::findings(context, &*reader, request, &rendered, &mut tell)?
-        }
+        None => application::findings(context, &*reader, request, &rendered, &mut |finding| {
+            unreadable.push(finding);
+        })?,
     };
     findings.extend(follow.findings(now));
     findings.append(&mut unreadable);

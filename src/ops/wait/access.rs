@@ -1,18 +1,14 @@
 //! The way to Argo CD: its API server, or the Kubernetes API, as flags and environment name them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::argocd::{ArgoCd, Rest, ServerName};
-use crate::clock::Deadline;
+use crate::clock::Allowance;
 use crate::config::Environment;
 use crate::error::{Error, codes};
 use crate::http::{Options, Proxies, Secret, Trust};
 use crate::ops::Context;
 use crate::ops::cluster::ClusterAccess;
-
-/// How long an answer may take that was asked for before the time was over.
-const LAST_ANSWER: Duration = Duration::from_secs(2);
 
 /// How the user wants Argo CD to be reached.
 #[derive(Clone, Debug, Default)]
@@ -75,11 +71,8 @@ impl Access {
             ..Options::default()
         };
         let rest = Rest::new(&options, name.address().map_err(wrong)?, token);
-        // A server that keeps silent must not hold a command for longer than it may take; the loop ends a moment earlier.
-        Ok(Arc::new(match context.allowed_time() {
-            Some(allowed) => rest.until(Deadline::after(allowed + LAST_ANSWER)),
-            None => rest,
-        }))
+        // A server that keeps silent must not hold a command for longer than it may take.
+        Ok(Arc::new(rest.until(context.allowed_time().map(Allowance::of))))
     }
 
     #[cfg(feature = "cluster")]
@@ -90,7 +83,9 @@ impl Access {
         let namespace = self.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
         let name = ClusterName { connection, namespace: namespace.to_owned() };
         match Kubernetes::connect(&name) {
-            Ok(kubernetes) => Ok(Arc::new(kubernetes.within(context.allowed_time()))),
+            Ok(kubernetes) => {
+                Ok(Arc::new(kubernetes.until(context.allowed_time().map(Allowance::of))))
+            }
             Err(trouble) => Err(nowhere().cause(trouble.to_string())),
         }
     }
