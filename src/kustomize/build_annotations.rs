@@ -38,11 +38,11 @@ impl Resource {
     pub(crate) fn clear_empty_annotations(&mut self) {
         if let Some(metadata) = self.node.get_mut("metadata") {
             // It does not ask whether they are a map.
-            remove_first(metadata, "annotations", |value| {
+            remove_all(metadata, "annotations", |value| {
                 value.as_scalar().is_some() || value.is_nil_or_empty()
             });
         }
-        remove_first(&mut self.node, "metadata", Node::is_nil_or_empty);
+        remove_all(&mut self.node, "metadata", Node::is_nil_or_empty);
     }
 
     /// Whether there are annotations in kustomize's eyes, though none may be printed.
@@ -174,12 +174,10 @@ const KNOWN: [&str; 10] = [
     ALLOW_KIND_CHANGE,
 ];
 
-/// Removes the first field `key` whose value is so.
-fn remove_first(node: &mut Node, key: &str, is_so: impl Fn(&Node) -> bool) {
-    let Some(map) = node.as_map_mut() else { return };
-    let found = map.entries().iter().position(|e| &*e.key.text == key && is_so(&e.value));
-    if let Some(at) = found {
-        map.entries_mut().remove(at);
+/// Removes every field `key` whose value is so.
+fn remove_all(node: &mut Node, key: &str, is_so: impl Fn(&Node) -> bool) {
+    if let Some(map) = node.as_map_mut() {
+        map.entries_mut().retain(|entry| &*entry.key.text != key || !is_so(&entry.value));
     }
 }
 

@@ -9,6 +9,7 @@
 //! Source: kyaml v0.21.1 `kio/byteio_reader.go`; go.yaml.in/yaml.
 
 mod anchors;
+mod configuration;
 mod documents;
 mod resources;
 mod syntax;
@@ -25,26 +26,9 @@ use crate::yaml::scalar::{Resolved, Rules, resolve, timestamp};
 use crate::yaml::tree::{self, YamlError};
 use crate::yaml::{IS_LFS_POINTER, is_lfs_pointer};
 
+pub(crate) use configuration::{configuration, configuration_text, strict_configuration};
 pub(crate) use documents::split_documents;
 pub(crate) use resources::{check_metadata, inline_resources, resources, resources_of};
-
-/// Reads the first document of a kustomization file or of another text that version 2 reads. An
-/// empty text is null.
-///
-/// # Errors
-/// [`BuildErrorKind::Yaml`] for a text that is no UTF-8 or no YAML.
-pub(crate) fn configuration(file: &SourceFile) -> Result<Node, BuildError> {
-    configuration_text(&text_of(file)?, Origin::new(file.id, 1))
-}
-
-/// As [`configuration`], for a text that starts at `start`.
-///
-/// # Errors
-/// As [`configuration`].
-pub(crate) fn configuration_text(text: &str, start: Origin) -> Result<Node, BuildError> {
-    let node = first_document(Part { text, start }, Rules::Kustomization)?;
-    Ok(node.unwrap_or_else(|| Node::null(start)))
-}
 
 /// Reads the first document of a text that stands in a field of a resource, by version 3's rules.
 /// An empty text is null.
@@ -60,13 +44,9 @@ pub(crate) fn embedded(text: &str, start: Origin) -> Result<Node, BuildError> {
 /// # Errors
 /// As [`configuration`].
 pub(crate) fn embedded_document(text: &str, start: Origin) -> Result<Option<Node>, BuildError> {
-    first_document(Part { text, start }, Rules::Resource)
-}
-
-/// The first document of a text; `None` where there is none.
-fn first_document(part: Part<'_>, rules: Rules) -> Result<Option<Node>, BuildError> {
-    let syntax = Syntax::parse(part.text, rules).map_err(|error| part.error(&error))?;
-    let convert = |root| Converter::new(&syntax, rules, part.start).node(root);
+    let (part, rules) = (Part { text, start }, Rules::Resource);
+    let syntax = Syntax::parse(text, rules).map_err(|error| part.error(&error))?;
+    let convert = |root| Converter::new(&syntax, rules, start).node(root);
     syntax.root().map(convert).transpose()
 }
 
@@ -149,6 +129,8 @@ struct Converter<'t, 's> {
     start: Origin,
     /// Whether a key that is null stands twice, as kyaml leaves it where it looks for aliases.
     repeats_null_keys: bool,
+    /// Whether version 2 refuses a key that stands twice.
+    is_strict: bool,
     keys: RefCell<KnownKeys>,
 }
 
@@ -157,7 +139,8 @@ const MERGE_KEY: &str = "<<";
 
 impl<'t, 's> Converter<'t, 's> {
     fn new(tree: &'t Syntax<'s>, rules: Rules, start: Origin) -> Self {
-        Self { tree, rules, start, repeats_null_keys: false, keys: RefCell::default() }
+        let keys = RefCell::default();
+        Self { tree, rules, start, repeats_null_keys: false, is_strict: false, keys }
     }
 
     fn origin(&self, id: SyntaxId) -> Origin {
@@ -236,13 +219,6 @@ impl<'t, 's> Converter<'t, 's> {
         Ok(Scalar { tag, style, ..Scalar::untagged(shared(text)) })
     }
 
-    /// Version 2 reads `!!binary` as the text that it encodes.
-    fn binary(&self, id: SyntaxId, text: &str) -> Result<Scalar, BuildError> {
-        let bytes = super::build::emit::decode_base64(text)
-            .ok_or_else(|| self.error(id, "the value of !!binary is not base64"))?;
-        Ok(Scalar::string(String::from_utf8_lossy(&bytes).into_owned()))
-    }
-
     fn implicit_tag(&self, text: &str, style: Style) -> Tag {
         if style != Style::Plain {
             return Tag::Str;
@@ -254,23 +230,25 @@ impl<'t, 's> Converter<'t, 's> {
     }
 
     fn explicit_tag(&self, id: SyntaxId, tag: &str, text: &str) -> Result<Tag, BuildError> {
+        let is_resource = self.rules == Rules::Resource;
         let wanted = match tag {
             "!!null" => Tag::Null,
             "!!bool" => Tag::Bool,
             "!!int" => Tag::Int,
             "!!float" => Tag::Float,
+            "!!timestamp" if is_resource => Tag::Timestamp,
             "!!timestamp" if timestamp(text).is_none() => {
                 return Err(self.error(id, &format!("cannot read `{text}` as {tag}")));
             }
-            "!!timestamp" if self.rules == Rules::Resource => Tag::Timestamp,
             "!!binary" => return Ok(Tag::Binary),
             "!!merge" => return Ok(Tag::Merge),
             "!!str" => return Ok(Tag::Str),
-            _ if self.rules == Rules::Resource => return Ok(Tag::Custom),
+            _ if is_resource => return Ok(Tag::Custom),
             _ => return Ok(Tag::Str),
         };
         let is = tag_of(resolve(text, self.rules));
-        if is == wanted || (wanted == Tag::Float && is == Tag::Int) {
+        // Version 3 minds it when the value is printed, which one that is replaced never is.
+        if is_resource || is == wanted || (wanted == Tag::Float && is == Tag::Int) {
             return Ok(wanted);
         }
         Err(self.error(id, &format!("cannot read `{text}` as {tag}")))
@@ -334,57 +312,6 @@ impl<'t, 's> Converter<'t, 's> {
             _ => Err(self.error(value, "only an object or a list of objects can be merged")),
         }
     }
-
-    /// Version 2: the last of two equal keys counts, and a merge key counts where it stands.
-    fn configuration_map(&self, id: SyntaxId) -> Result<Map, BuildError> {
-        let pairs = self.tree.pairs(id);
-        let mut map = Map::with_capacity(pairs.len());
-        for (key, value) in pairs {
-            let key_node = self.key(key)?;
-            if key_node.tag == Tag::Merge {
-                self.merge_here(&mut map, value)?;
-                continue;
-            }
-            let key_node = self.configuration_key(key, key_node)?;
-            let value = self.node(value)?;
-            put(&mut map, Entry { key: key_node, value });
-        }
-        Ok(map)
-    }
-
-    fn merge_here(&self, map: &mut Map, value: SyntaxId) -> Result<(), BuildError> {
-        let id = self.tree.target(value);
-        match &self.tree.node(id).form {
-            Form::Map => {
-                let entries = self.configuration_map(id)?.into_entries();
-                entries.into_iter().for_each(|entry| put(map, entry));
-                Ok(())
-            }
-            Form::Seq if id == value => {
-                let items = self.tree.children(id).iter().rev();
-                items.copied().try_for_each(|item| {
-                    match self.tree.node(self.tree.target(item)).form {
-                        Form::Map => self.merge_here(map, item),
-                        _ => Err(self.error(item, "only objects can be merged")),
-                    }
-                })
-            }
-            _ => Err(self.error(value, "only an object or a list of objects can be merged")),
-        }
-    }
-
-    /// A key as sigs.k8s.io/yaml makes a JSON key of it.
-    fn configuration_key(&self, id: SyntaxId, mut key: Scalar) -> Result<Scalar, BuildError> {
-        let text = match (key.tag, resolve(&key.text, self.rules)) {
-            (Tag::Null, _) => return Err(self.error(id, "a key must not be null")),
-            (Tag::Bool, Resolved::Bool(value)) => Text::from(value.to_string()),
-            (Tag::Int, Resolved::Int(value)) => Text::from(value.to_string()),
-            (Tag::Float, Resolved::Float(value)) => Text::from(float_key(value)),
-            _ => return Ok(key),
-        };
-        key.text = text;
-        Ok(key)
-    }
 }
 
 /// Keys that were met lately, so that the same ones share their text.
@@ -411,21 +338,6 @@ impl Default for KnownKeys {
     }
 }
 
-/// A float as sigs.k8s.io/yaml makes a JSON key of it: with 32 bits.
-#[expect(clippy::cast_possible_truncation, reason = "so it is done there")]
-fn float_key(value: f64) -> String {
-    let narrow = value as f32;
-    match narrow {
-        _ if narrow.is_nan() => ".nan".to_owned(),
-        f32::INFINITY => ".inf".to_owned(),
-        f32::NEG_INFINITY => "-.inf".to_owned(),
-        _ => {
-            let shortest: f64 = narrow.to_string().parse().unwrap_or(value);
-            super::build::emit::format_g(shortest)
-        }
-    }
-}
-
 /// kyaml sets every field of an object once more, and does not find one whose key is null.
 fn repeat_null_keys(map: &mut Map) {
     let is_null = |entry: &&Entry| entry.key.tag == Tag::Null && !entry.key.text.is_empty();
@@ -435,13 +347,6 @@ fn repeat_null_keys(map: &mut Map) {
             Some(at) => map.entries_mut()[at] = entry,
             None => map.entries_mut().push(entry),
         }
-    }
-}
-
-fn put(map: &mut Map, entry: Entry) {
-    match map.position(&entry.key.text) {
-        Some(at) => map.entries_mut()[at] = entry,
-        None => map.entries_mut().push(entry),
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn load_configurations(
     let mut files = TransformerConfig::default();
     for path in paths {
         let file = context.loader.load(path)?;
-        let node = read::configuration(file)?;
+        let node = read::strict_configuration(file)?;
         let configuration = Configuration::decode_nullable(&node, &Path::TypedRoot)?;
         merge(&mut files, &config_of(&configuration), node.origin)?;
     }
