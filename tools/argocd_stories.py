@@ -9,7 +9,7 @@ went otherwise. The Applications as they were after each wait are left in FOLDER
 
 Seen with Argo CD 3.5.7, kube-apiserver 1.36.3 and etcd 3.6.16.
 """
-import argparse, json, os, signal, sys, time
+import argparse, json, os, signal, sys, threading, time
 
 from argocd_cluster import ADMIN, ARGOCD, MERGE, READER, STRANGER, Cluster, until
 from argocd_lab import CLUSTER, DEPLOYMENT, SIDE, Lab, Surprise
@@ -199,6 +199,38 @@ spec:
     lab.git("revert", "--no-edit", "HEAD")
     lab.git("push", "-q", "origin", "HEAD:main")
     lab.wait("side", "--timeout", "4m")
+
+
+def replaced_failure(lab):
+    """A job after the sync fails, and when the wait begins somebody has asked for a sync of one object, which takes its place."""
+    lab.application("side", "side", "side", automated=False)
+    lab.wait("side", "--sync", "--timeout", "3m")
+    lab.write("side/hook.yaml", """apiVersion: batch/v1
+kind: Job
+metadata:
+  name: report
+  annotations: {argocd.argoproj.io/hook: PostSync, argocd.argoproj.io/hook-delete-policy: BeforeHookCreation}
+spec:
+  backoffLimit: 0
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: report, image: "registry.example/report:fails"}]
+""")
+    lab.replace("side/kustomization.yaml", "side.yaml]", "side.yaml, hook.yaml]")
+    commit = lab.push_side(2)
+    lab.wait("side", "--sync", "--timeout", "4m", exit=5, code="sync-failed", says="report")
+    lab.is_live(2, "side", "side")
+    one = {"group": "apps", "kind": "Deployment", "name": "side", "namespace": "side"}
+    lab.cluster.controller.send_signal(signal.SIGSTOP)
+    lab.patch("side", {"operation": {"initiatedBy": {"username": "anna"}, "sync": {"revision": commit, "resources": [one]}}})
+    threading.Timer(5, lambda: lab.cluster.controller.send_signal(signal.SIGCONT)).start()
+    lab.wait("side", "--timeout", "3m", exit=5, code="sync-failed", says="none of the commit has succeeded since")
+    state = lab.read("side")["status"]["operationState"]
+    if state["phase"] != "Succeeded":
+        raise Surprise(json.dumps(state))
+    lab.git("revert", "--no-edit", "HEAD")
+    lab.git("push", "-q", "origin", "HEAD:main")
 
 
 def window(lab):
@@ -433,7 +465,7 @@ def several_sources(lab):
 
 
 STORIES = [first_sync, good_change, rollout, database, refused_manifest, no_build, deleted_branch, force_push, automation_off,
-           later_commit, pinned, drift, pruned, failing_hook, window, app_of_apps, rights, several_sources,
+           later_commit, pinned, drift, pruned, failing_hook, replaced_failure, window, app_of_apps, rights, several_sources,
            application_set, rolling_sync, hydrated, overridden, ignored_difference, only_a_hook, skipped, stuck, shared,
            never_ready, controller_away]
 
