@@ -51,7 +51,8 @@ pub(super) fn drop_local(resmap: &mut ResMap) -> Result<(), BuildError> {
     // another is in the way of it, too.
     resmap.check_identities()?;
     resmap.resources_mut().retain(|resource| {
-        resource.annotation(LOCAL_CONFIG).is_none_or(|value| &**value == "false")
+        let annotation = resource.node.lookup(&["metadata", "annotations", LOCAL_CONFIG]);
+        annotation.is_none_or(|value| value.as_text().is_some_and(|text| &**text == "false"))
     });
     Ok(())
 }

@@ -72,7 +72,7 @@ pub(super) fn is_merge_key(key: &Scalar) -> bool {
 pub(crate) fn is_string_key(key: &Scalar) -> bool {
     match key.tag {
         _ if is_merge_key(key) => false,
-        Tag::Str | Tag::Custom => true,
+        Tag::Str => true,
         _ if key.style.is_quoted() => true,
         Tag::Unset => resolve(&key.text, Rules::Resource) == Resolved::Str,
         _ => false,
