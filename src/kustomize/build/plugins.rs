@@ -48,18 +48,18 @@ pub(super) fn generate(
     let node = builtin(plugin, "generators")?;
     let generated = match plugin.kind() {
         "ConfigMapGenerator" => {
-            let mut args: ConfigMapArgs = decode(node)?;
+            let mut args: ConfigMapArgs = decode_embedded(node)?;
             let names = decode::<Named>(node)?;
             names.fill(&mut args.name, &mut args.namespace);
             config_map(&args, None, context)?
         }
         "SecretGenerator" => {
-            let mut args: SecretArgs = decode(node)?;
+            let mut args: SecretArgs = decode_embedded(node)?;
             let names = decode::<Named>(node)?;
             names.fill(&mut args.name, &mut args.namespace);
             secret(&args, None, context)?
         }
-        "IAMPolicyGenerator" => service_account(&decode(node)?, context)?,
+        "IAMPolicyGenerator" => service_account(&decode_embedded(node)?, context)?,
         "HelmChartInflationGenerator" => return helm::generate(plugin, context),
         kind => return Err(unknown(kind, "generator", plugin)),
     };
@@ -175,6 +175,11 @@ fn unknown(kind: &str, expected: &str, plugin: &Resource) -> BuildError {
 
 fn decode<T: Decode>(node: &Node) -> Result<T, BuildError> {
     T::decode(node, &Path::LenientRoot)
+}
+
+/// As [`decode`], for a plugin that embeds the type.
+fn decode_embedded<T: Decode>(node: &Node) -> Result<T, BuildError> {
+    T::decode(node, &Path::EmbeddedRoot)
 }
 
 fn specs(fields: &[FieldSpecField]) -> FieldSpecs {
@@ -412,7 +417,7 @@ fn replace_values(
     node: &Node,
     context: &Context<'_>,
 ) -> Result<(), BuildError> {
-    let config: ReplacementConfig = decode(node)?;
+    let config: ReplacementConfig = decode_embedded(node)?;
     replace(resources, &config.replacements, context)
 }
 

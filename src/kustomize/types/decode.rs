@@ -64,6 +64,9 @@ pub(crate) enum Path<'a> {
     TypedRoot,
     /// As [`Path::TypedRoot`], and unknown fields do not matter (`Unmarshal`).
     LenientRoot,
+    /// As [`Path::LenientRoot`] for a type whose fields are those of a type that is embedded in it:
+    /// sigs.k8s.io/yaml knows no types of what is embedded, and nothing becomes a string.
+    EmbeddedRoot,
     /// A field of an object.
     Field(&'a Path<'a>, &'a str),
     /// An item of a list.
@@ -73,10 +76,8 @@ pub(crate) enum Path<'a> {
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Root | Self::TypedRoot | Self::LenientRoot => Ok(()),
-            Self::Field(Self::Root | Self::TypedRoot | Self::LenientRoot, name) => {
-                f.write_str(name)
-            }
+            Self::Root | Self::TypedRoot | Self::LenientRoot | Self::EmbeddedRoot => Ok(()),
+            Self::Field(parent, name) if parent.is_root() => f.write_str(name),
             Self::Field(parent, name) => write!(f, "{parent}.{name}"),
             Self::Item(parent, index) => write!(f, "{parent}[{index}]"),
         }
@@ -91,8 +92,25 @@ impl Path<'_> {
         }
     }
 
+    fn is_root(&self) -> bool {
+        !matches!(self, Self::Field(..) | Self::Item(..))
+    }
+
     fn is_lenient(&self) -> bool {
-        matches!(self.root(), Self::LenientRoot)
+        matches!(self.root(), Self::LenientRoot | Self::EmbeddedRoot)
+    }
+
+    /// Whether it is a field of a type that is embedded in another (`resid.Gvk`, and `resid.ResId` in
+    /// selectors).
+    fn is_embedded(&self) -> bool {
+        const SELECTORS: [&str; 5] = ["reject", "select", "selector", "source", "target"];
+        match self {
+            Self::Field(_, "group" | "version" | "kind") => true,
+            Self::Field(Self::Field(_, name) | Self::Item(Self::Field(_, name), _), field) => {
+                matches!(*field, "name" | "namespace") && SELECTORS.contains(name)
+            }
+            _ => false,
+        }
     }
 
     /// The text of `scalar` where a string is wanted; `None` where it is no string.
@@ -100,9 +118,7 @@ impl Path<'_> {
         if describe_scalar(scalar) == "a string" {
             return Some(Text::clone(&scalar.text));
         }
-        // Kustomize embeds these fields (`resid.Gvk`), and sigs.k8s.io/yaml knows no types of what is embedded.
-        let is_embedded = matches!(self, Self::Field(_, "group" | "version" | "kind"));
-        if is_embedded || matches!(self.root(), Self::Root) {
+        if self.is_embedded() || matches!(self.root(), Self::Root | Self::EmbeddedRoot) {
             return None;
         }
         match resolve(&scalar.text, Rules::Kustomization) {
