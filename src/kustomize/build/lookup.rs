@@ -166,7 +166,8 @@ fn step_into<'n>(node: &'n Node, step: &Step<'_>) -> Result<Option<&'n Node>, St
     })
 }
 
-fn is_match(item: &Node, field: &str, value: &str) -> bool {
+/// Whether an element of a list is the one whose field has the value.
+pub(crate) fn is_match(item: &Node, field: &str, value: &str) -> bool {
     let text = match field {
         "" => item.as_text(),
         _ => item.get(field).and_then(Node::as_text),

@@ -45,7 +45,7 @@ pub(super) fn generate(
     plugin: &Resource,
     context: &Context<'_>,
 ) -> Result<Vec<Resource>, BuildError> {
-    let node = builtin(plugin, "generators")?;
+    let node = &builtin(plugin, "generators")?;
     let generated = match plugin.kind() {
         "ConfigMapGenerator" => {
             let mut args: ConfigMapArgs = decode_embedded(node)?;
@@ -75,7 +75,7 @@ pub(super) fn transform(
     plugin: &Resource,
     context: &Context<'_>,
 ) -> Result<(), BuildError> {
-    let node = builtin(plugin, "transformers")?;
+    let node = &builtin(plugin, "transformers")?;
     let run = match plugin.kind() {
         "AnnotationsTransformer" => annotate,
         "HashTransformer" => hash,
@@ -137,13 +137,17 @@ fn without_validation(resource: &Resource) -> Node {
     node
 }
 
-/// Gives the values of `node` that are those of `known` their origins.
+/// Gives the values of `node` that are those of `known` their origins, and texts the way they were
+/// written, which says where their lines are.
 fn adopt_origins(node: &mut Node, known: &Node) {
     node.origin = known.origin;
     match (&mut node.value, &known.value) {
+        (Value::Scalar(scalar), Value::Scalar(known)) => scalar.style = known.style,
         (Value::Map(map), Value::Map(known)) => {
-            for (entry, known) in map.entries_mut().iter_mut().zip(known.entries()) {
-                adopt_origins(&mut entry.value, &known.value);
+            for entry in map.entries_mut() {
+                if let Some(known) = known.get(&entry.key.text) {
+                    adopt_origins(&mut entry.value, known);
+                }
             }
         }
         (Value::Seq(items), Value::Seq(known)) => {
@@ -153,13 +157,14 @@ fn adopt_origins(node: &mut Node, known: &Node) {
     }
 }
 
-/// The configuration of a builtin plugin.
-fn builtin<'p>(plugin: &'p Resource, field: &str) -> Result<&'p Node, BuildError> {
+/// The configuration of a builtin plugin, as it is when it was printed for the plugin to read it.
+fn builtin(plugin: &Resource, field: &str) -> Result<Node, BuildError> {
     let id = plugin.current_id();
     if &*id.api_version == "builtin" {
-        // It is printed for the plugin to read it.
-        as_yaml(std::slice::from_ref(plugin))?;
-        return Ok(&plugin.node);
+        let text = as_yaml(std::slice::from_ref(plugin))?;
+        let mut node = read::configuration_text(&text, plugin.origin)?;
+        adopt_origins(&mut node, &plugin.node);
+        return Ok(node);
     }
     Err(BuildError::unsupported(format!("{field}: {id}")).at(plugin.origin))
 }

@@ -6,6 +6,7 @@
 use super::context::Context;
 use super::field_path::{FieldPathError, set_scalar, split_first, wrong_kind};
 use super::field_spec::FieldSpecs;
+use super::lookup::{Step, is_match};
 use super::namespace::{NamespaceTransformer, RoleBindingSubjects};
 use super::selector::SelectorRegex;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
@@ -108,21 +109,36 @@ fn add_to(resources: &mut ResMap, target: &Target, value: &Located) -> Result<()
             continue;
         }
         let id = resource.current_id();
-        add_at(&mut resource.node, Some(&target.field_path), target, value).map_err(|error| {
-            let message = format!("field `{}` of {id}: {error}", target.field_path);
-            refuse(&message, target.origin)
-        })?;
+        add_at(&mut resource.node, &parts_of(&target.field_path), target, value).map_err(
+            |error| {
+                let message = format!("field `{}` of {id}: {error}", target.field_path);
+                refuse(&message, target.origin)
+            },
+        )?;
     }
     Ok(())
 }
 
+/// The parts of a path that say something.
+fn parts_of(path: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut rest = Some(path);
+    while let Some(path) = rest {
+        let (part, next) = split_first(path);
+        parts.push(part.trim().to_owned());
+        rest = next;
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
 fn add_at(
     node: &mut Node,
-    path: Option<&str>,
+    path: &[String],
     target: &Target,
     value: &Located,
 ) -> Result<(), FieldPathError> {
-    let Some(path) = path else {
+    let Some((part, rest)) = path.split_first() else {
         let old = node.as_text().ok_or_else(|| wrong_kind("a scalar", node))?;
         let text = match usize::try_from(target.file_path_position) {
             Ok(position) if position > 0 => {
@@ -132,20 +148,63 @@ fn add_at(
         };
         return set_scalar(node, text, Tag::Unset, target.origin);
     };
-    let (name, rest) = split_first(path);
-    if name.is_empty() {
-        return add_at(node, rest, target, value);
+    let step = Step::parse(part).map_err(FieldPathError::Refused)?;
+    let below = match step {
+        Step::Field(name) => {
+            let wrong = wrong_kind("a map", node);
+            let Some(map) = node.as_map_mut() else { return Err(wrong) };
+            if map.get(name).is_none() {
+                map.push(name, made_for(rest, target.origin));
+            }
+            map.get_mut(name)
+        }
+        _ => element(node, &step, target.origin)?,
+    };
+    let missing = || FieldPathError::Refused(format!("there is no element `{part}`"));
+    add_at(below.ok_or_else(missing)?, rest, target, value)
+}
+
+/// What is made for a field that the rest of a path goes on from.
+fn made_for(rest: &[String], origin: Origin) -> Node {
+    match rest.first().map(|part| Step::parse(part)) {
+        None => Node::untagged("", origin),
+        Some(Ok(Step::Index(_) | Step::Match { .. })) => Node::seq(Vec::new(), origin),
+        Some(_) => Node::map(Map::new(), origin),
     }
-    let wrong = wrong_kind("a map", node);
-    let Some(map) = node.as_map_mut() else { return Err(wrong) };
-    if map.get(&name).is_none() {
-        let made = match rest {
-            None => Node::untagged("", target.origin),
-            Some(_) => Node::map(Map::new(), target.origin),
-        };
-        map.push(&*name, made);
-    }
-    map.get_mut(&name).map_or(Ok(()), |field| add_at(field, rest, target, value))
+}
+
+/// The element of a list that a step leads to; one that is told by its value is made where it is
+/// missing.
+fn element<'n>(
+    node: &'n mut Node,
+    step: &Step<'_>,
+    origin: Origin,
+) -> Result<Option<&'n mut Node>, FieldPathError> {
+    let wrong = wrong_kind("a list", node);
+    let Some(items) = node.as_seq_mut() else { return Err(wrong) };
+    let place = match step {
+        Step::Index(place) => *place,
+        Step::Last => items.len().wrapping_sub(1),
+        Step::Match { field, value } => {
+            let found = items.iter().position(|item| is_match(item, field, value));
+            if found.is_none() {
+                let text = Node::untagged(*value, origin);
+                let mut map = Map::new();
+                items.push(match *field {
+                    "" => text,
+                    field => {
+                        map.push(field, text);
+                        Node::map(map, origin)
+                    }
+                });
+            }
+            found.unwrap_or(items.len() - 1)
+        }
+        Step::Field(_) | Step::Every => {
+            return Err(FieldPathError::Refused("`*` is not supported here".to_owned()));
+        }
+    };
+    Ok(items.get_mut(place))
 }
 
 /// The path with `part` at place `position`, or at its end where it is shorter.
