@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::board::{Board, Preference};
+use super::board::Board;
 use super::pod::{Owner, Pod, WorkloadId};
 use super::state::State;
 use crate::capacity::amounts::Amounts;
@@ -68,7 +68,7 @@ pub struct Holding {
 /// The nodes of a cluster and what is on them, by name.
 #[must_use]
 pub fn holdings(state: &State) -> Vec<Holding> {
-    let mut board = Board::new(state.clone(), Preference::default());
+    let mut board = Board::new(state.clone());
     (0..state.nodes.len()).map(|node| holding(state, &mut board, node)).collect()
 }
 

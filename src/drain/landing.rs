@@ -1,4 +1,4 @@
-//! Where moved pods land, which ones find no place, and what is waited for before the next step.
+//! Why pods find no place, and what is waited for before the next step.
 
 use super::board::Refusal;
 use super::command;
@@ -33,29 +33,6 @@ fn why_taken(whys: &[Refusal]) -> (&'static str, String, &'static str) {
 }
 
 impl Planner<'_> {
-    /// Lifts pods off their nodes and lets them land; what nothing makes anew is gone.
-    pub(super) fn move_pods(&mut self, pods: &[usize]) {
-        for pod in pods {
-            self.board.lift(*pod);
-        }
-        let comes_back = |pod: &usize| self.board.state.pods[*pod].owner != Owner::Nobody;
-        let mut homeless: Vec<usize> = pods.iter().copied().filter(comes_back).collect();
-        if self.board.place_all(&homeless) {
-            return;
-        }
-        // The largest first: what finds no place then would find none in most other orders either.
-        let size = |pod: &usize| std::cmp::Reverse(self.board.state.pods[*pod].request);
-        homeless.sort_by_key(size);
-        for pod in homeless {
-            if self.board.place(pod).is_none() {
-                self.pending.push(pod);
-                if !self.may_wait {
-                    self.tell_no_place(pod, false);
-                }
-            }
-        }
-    }
-
     /// An obstacle for a pod that fits on none of the nodes that are open.
     pub(super) fn tell_no_place(&mut self, pod: usize, is_protected: bool) {
         let (id, why, fix) = self.why_no_place(pod);

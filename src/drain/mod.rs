@@ -1,12 +1,15 @@
 //! The order in which nodes are emptied: steps for people, from the state of a cluster and rules.
 //!
-//! Pure: takes objects of a cluster and settings, returns a plan. `state` and `pod` read; `board` is a scheduler in small;
-//! `means` says how each pod leaves, `order` when; `waves`, `sweep`, `together` and `landing` make the steps; `command`
+//! Pure: takes objects of a cluster and settings, returns a plan. `state` and `pod` read; `board` is a scheduler in small,
+//! with `apart` for what pods have to do with each other, `contest` for what other schedulers would do and `rearrange` for
+//! what any could; `means` says how each pod leaves, `order` when; `waves`, `sweep`, `together`, `places` and `landing` make the steps; `command`
 //! their texts, `described` what is said of nodes and budgets. `progress` says how far it has come: `pending` which step is next, `trouble`
 //! what is not as it should be. Must not know arguments, files or how a cluster is reached, and nothing here acts on one.
 
+mod apart;
 pub mod board;
 pub mod command;
+mod contest;
 pub mod described;
 pub mod dump;
 pub mod holding;
@@ -14,9 +17,11 @@ pub mod landing;
 pub mod means;
 pub mod order;
 mod pending;
+mod places;
 pub mod plan;
 pub mod pod;
 pub mod progress;
+mod rearrange;
 pub mod rules;
 pub mod scale;
 pub mod state;

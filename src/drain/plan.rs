@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::board::{Board, Preference};
+use super::board::Board;
 use super::described::{Guard, PlannedNode};
 use super::dump::dump_command;
 use super::means::{Means, Raise, means_of};
 use super::order::{Cycle, Pair, pairs};
+use super::places::SEARCH_STEPS;
 use super::pod::WorkloadId;
 use super::rules::{Named, Rules};
 use super::state::State;
@@ -242,6 +243,12 @@ pub struct Planner<'a> {
     pub(super) plan: Plan,
     /// Pods that have no place now.
     pub(super) pending: Vec<usize>,
+    /// Pods that have moved and have a place, those together that go to one node.
+    pub(super) landed: Vec<Vec<usize>>,
+    /// Pods that others may leave without a place.
+    pub(super) unsure: BTreeSet<usize>,
+    /// How many tries are left to place those otherwise that have moved.
+    pub(super) search_steps: usize,
     /// Whether pods may be without a place until more nodes come.
     pub(super) may_wait: bool,
     /// Pods that lose what they keep on their node.
@@ -261,40 +268,20 @@ pub fn plan(
     options: &Options,
 ) -> Result<Plan, PlanError> {
     check_names(&state, rules)?;
-    let plan_with = |preference| plan_with(preference, state.clone(), old, rules, options);
-    let mut plan = plan_with(Preference::MostLeft)?;
-    for other in [Preference::LeastLeft, Preference::First] {
-        let homeless = homeless_besides(&plan, &plan_with(other)?);
-        if !homeless.is_empty() {
-            plan.notes.push(format!(
-                "what is free where pods go is in pieces: {} may find no place, where the scheduler chooses otherwise than it is reckoned here",
-                homeless.join(", ")
-            ));
-            break;
-        }
-    }
-    Ok(plan)
-}
-
-/// The plan for a scheduler with that preference.
-fn plan_with(
-    preference: Preference,
-    state: State,
-    old: &[usize],
-    rules: &Rules,
-    options: &Options,
-) -> Result<Plan, PlanError> {
     let (means, raises) = means_of(&state, old, rules, options.databases);
     let mut planner = Planner {
         pairs: pairs(&state, rules),
         means,
         raises,
-        board: Board::new(state, preference),
+        board: Board::new(state),
         rules,
         options,
         old: old.to_vec(),
         plan: Plan::default(),
         pending: Vec::new(),
+        landed: Vec::new(),
+        unsure: BTreeSet::new(),
+        search_steps: SEARCH_STEPS,
         may_wait: false,
         scratch: Vec::new(),
         to_come: 0,
@@ -304,17 +291,9 @@ fn plan_with(
     planner.describe_old();
     planner.describe_guards();
     planner.run()?;
+    planner.note_what_is_unsure();
     planner.describe_new();
     Ok(planner.plan)
-}
-
-/// The pods that have obstacles in `other` alone.
-fn homeless_besides(plan: &Plan, other: &Plan) -> Vec<String> {
-    let told: BTreeSet<&String> =
-        plan.obstacles.iter().flat_map(|obstacle| &obstacle.pods).collect();
-    let pods: BTreeSet<&String> =
-        other.obstacles.iter().flat_map(|obstacle| &obstacle.pods).collect();
-    pods.difference(&told).map(|pod| (*pod).clone()).collect()
 }
 
 /// Every name of a rule is that of something.

@@ -65,18 +65,15 @@ impl Planner<'_> {
             let text = format!("{id}: {} would hold the drain for ever.", raise.because);
             self.step(StepKind::Raise, text, vec![what]).replicas =
                 Some(Replicas { workload: id.clone(), count: to });
-            let mut placed = true;
+            let mut more = Vec::new();
             for number in raise.from..to {
                 let like = &self.board.state.pods[raise.like];
                 let name = format!("{}-more-{number}", id.name);
                 let pod = super::pod::Pod { name, claims: Vec::new(), ..like.clone() };
-                let pod = self.board.add(pod);
+                more.push(self.board.add(pod));
                 self.means.push(Means::None);
-                placed &= self.board.place(pod).is_some();
-                if !placed {
-                    self.tell_no_place(pod, false);
-                }
             }
+            self.land(more, false);
             let ready = usize::try_from(to).unwrap_or(0);
             self.wait_for_workload(id, ready, "ready, once that is merged and synced");
         }

@@ -35,10 +35,11 @@ impl Planner<'_> {
 
     /// Moves a group to one node: the others are cordoned while it lands.
     pub(super) fn move_together(&mut self, node: usize, group: &[usize]) {
-        let Some(target) = self.target_for_all(group) else {
+        self.tell_downtimes(node, group);
+        self.lift(group);
+        let Some(target) = self.land_together(group) else {
             self.tell_no_common_place(group);
-            self.delete_group(node, group, String::new());
-            group.iter().for_each(|pod| self.board.lift(*pod));
+            self.delete_step(StepKind::Delete, node, group, String::new());
             self.pending.extend(group);
             return;
         };
@@ -55,13 +56,7 @@ impl Planner<'_> {
             self.step(StepKind::Cordon, text, vec![command::cordon("cordon", &names)]).nodes =
                 names.iter().map(|name| (*name).to_owned()).collect();
         }
-        self.delete_group(node, group, format!("{shown} go together."));
-        for pod in group {
-            self.board.lift(*pod);
-        }
-        for pod in group {
-            self.board.put(*pod, target);
-        }
+        self.delete_step(StepKind::Delete, node, group, format!("{shown} go together."));
         let ids: std::collections::BTreeSet<_> = group
             .iter()
             .filter_map(|pod| self.board.state.pods[*pod].workload().cloned())
@@ -76,11 +71,6 @@ impl Planner<'_> {
                 names.iter().map(|name| (*name).to_owned()).collect();
         }
         self.check_attachment(group, &to);
-    }
-
-    fn delete_group(&mut self, node: usize, group: &[usize], text: String) {
-        self.tell_downtimes(node, group);
-        self.delete_step(StepKind::Delete, node, group, text);
     }
 
     fn check_attachment(&mut self, group: &[usize], to: &str) {
@@ -104,30 +94,6 @@ impl Planner<'_> {
             format!("The volume is attached to {to} and nowhere else."),
             commands,
         );
-    }
-
-    /// A node on which the whole group fits; the one with most left.
-    fn target_for_all(&self, group: &[usize]) -> Option<usize> {
-        let open = (0..self.board.state.nodes.len()).filter(|node| self.board.is_open(*node));
-        let mut lifted = self.board.clone();
-        group.iter().for_each(|pod| lifted.lift(*pod));
-        let fits = |node: &usize| {
-            let mut board = lifted.clone();
-            group.iter().all(|pod| {
-                let fits = board.refusal(*pod, *node).is_none();
-                if fits {
-                    board.put(*pod, *node);
-                }
-                fits
-            })
-        };
-        let left = |node: &usize| {
-            let (free, all) = (lifted.free(*node), self.board.state.nodes[*node].allocatable);
-            #[allow(clippy::cast_precision_loss, reason = "only an order is wanted")]
-            let share = free.bytes as f64 / all.bytes.max(1) as f64;
-            share
-        };
-        open.filter(fits).max_by(|a, b| left(a).total_cmp(&left(b)).then(b.cmp(a)))
     }
 
     fn tell_no_common_place(&mut self, group: &[usize]) {

@@ -55,11 +55,7 @@ impl Planner<'_> {
         self.give_back(&first);
         self.new_nodes(missing - more);
         let pending = std::mem::take(&mut self.pending);
-        for pod in pending {
-            if self.board.place(pod).is_none() {
-                self.tell_no_place(pod, false);
-            }
-        }
+        self.land(pending, false);
         if !rest.is_empty() {
             let text = "The second wave is reckoned from where pods are thought to be by now: make the plan anew from the cluster as it is (the same command), and go on by that.";
             self.step(StepKind::Check, text, Vec::new());

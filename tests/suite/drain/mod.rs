@@ -5,5 +5,7 @@ mod course;
 pub(crate) mod kubectl;
 #[cfg(feature = "cluster")]
 mod live;
+mod placing;
 mod random;
+mod scheduler;
 pub(crate) mod world;

@@ -2,34 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::world::World;
-use overlay::drain::{self, Databases, Options, PlanError, Rules, State};
-
-/// A generator that gives the same numbers for the same seed (Knuth's MMIX constants), and not that of the other tests: its seeds are
-/// the clusters that were looked at one by one.
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        let mut dice = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
-        dice.below(2);
-        dice
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-
-    fn one_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
-    }
-
-    fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len() as u64) as usize]
-    }
-}
+use super::placing::Placing;
+use super::scheduler::Scheduler;
+use super::world::{Pod, World};
+use crate::support::random::Random;
+use overlay::drain::{self, Databases, Obstacle, Options, PlanError, Rules, State};
 
 pub(crate) struct Cluster {
     items: Vec<Value>,
@@ -43,8 +20,8 @@ pub(crate) struct Cluster {
 const NAMESPACES: [&str; 2] = ["front", "back"];
 
 impl Cluster {
-    pub(crate) fn random(dice: &mut Dice) -> Self {
-        let zones = if dice.one_in(5) { vec!["az-1", "az-2"] } else { vec!["az-1"] };
+    pub(crate) fn random(dice: &mut Random) -> Self {
+        let zones = if dice.below(5_u64) == 0 { vec!["az-1", "az-2"] } else { vec!["az-1"] };
         let mut cluster =
             Self { items: Vec::new(), old: Vec::new(), new: Vec::new(), room: Vec::new(), zones };
         let (old, new) = (2 + dice.below(4), 1 + dice.below(4));
@@ -67,10 +44,10 @@ impl Cluster {
         for number in 0..dice.below(3) {
             cluster.database(dice, number);
         }
-        if dice.one_in(3) {
+        if dice.below(3_u64) == 0 {
             cluster.shared(dice);
         }
-        if dice.one_in(6) {
+        if dice.below(6_u64) == 0 {
             cluster.pod(
                 dice,
                 "front",
@@ -83,6 +60,33 @@ impl Cluster {
             );
         }
         cluster
+    }
+
+    /// Pods of others on the new nodes, and replicas that keep apart.
+    pub(crate) fn crowd(&mut self, dice: &mut Random) {
+        for number in 0..dice.below(4) {
+            let node = dice.pick(&self.new).clone();
+            let (cpu, memory) = Self::request(dice);
+            self.items.push(json!({
+                "apiVersion": "v1", "kind": "Pod",
+                "metadata": {"namespace": "front", "name": format!("here-{number}-0"), "labels": {"app": format!("here-{number}")},
+                    "ownerReferences": [{"kind": "StatefulSet", "name": format!("here-{number}"), "controller": true}]},
+                "spec": {"nodeName": node, "containers": [{"name": "main", "image": "i",
+                    "resources": {"requests": {"cpu": format!("{cpu}m"), "memory": format!("{}Mi", memory.min(1800))}}}]},
+                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+            }));
+        }
+        for number in (0..10).filter(|_| dice.below(4_u64) == 0).collect::<Vec<_>>() {
+            let app = format!("app-{number}");
+            let term = json!({"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": app}}});
+            let is_its = |item: &&mut Value| {
+                item["kind"] == "Pod" && item["metadata"]["labels"]["app"] == app.as_str()
+            };
+            for pod in self.items.iter_mut().filter(is_its) {
+                pod["spec"]["affinity"]["podAntiAffinity"] =
+                    json!({"requiredDuringSchedulingIgnoredDuringExecution": [term]});
+            }
+        }
     }
 
     pub(crate) fn dump(&self) -> Value {
@@ -113,7 +117,7 @@ impl Cluster {
     #[allow(clippy::too_many_arguments)]
     fn pod(
         &mut self,
-        dice: &mut Dice,
+        dice: &mut Random,
         namespace: &str,
         name: &str,
         owner: Option<(&str, &str)>,
@@ -166,13 +170,16 @@ impl Cluster {
         }));
     }
 
-    fn request(dice: &mut Dice) -> (u64, u64) {
-        let memory =
-            if dice.one_in(8) { 1000 + 100 * dice.below(20) } else { 50 + 50 * dice.below(10) };
+    fn request(dice: &mut Random) -> (u64, u64) {
+        let memory = if dice.below(8_u64) == 0 {
+            1000 + 100 * dice.below(20)
+        } else {
+            50 + 50 * dice.below(10)
+        };
         (50 + 50 * dice.below(6), memory)
     }
 
-    fn deployment(&mut self, dice: &mut Dice, number: u64) {
+    fn deployment(&mut self, dice: &mut Random, number: u64) {
         let (namespace, name) = (*dice.pick(&NAMESPACES), format!("app-{number}"));
         let (wanted, request) = (1 + dice.below(3), Self::request(dice));
         let labels = json!({"app": name, "pod-template-hash": "abc12"});
@@ -194,15 +201,15 @@ impl Cluster {
             "metadata": {"namespace": namespace, "name": name},
             "spec": {"replicas": made},
         }));
-        if dice.one_in(2) {
+        if dice.below(2_u64) == 0 {
             self.budget(dice, namespace, &name, json!({"app": name}));
-            if dice.one_in(8) {
+            if dice.below(8_u64) == 0 {
                 self.budget(dice, namespace, &format!("{name}-too"), json!({"app": name}));
             }
         }
     }
 
-    fn budget(&mut self, dice: &mut Dice, namespace: &str, name: &str, labels: Value) {
+    fn budget(&mut self, dice: &mut Random, namespace: &str, name: &str, labels: Value) {
         let numbers = [
             json!({"minAvailable": 1}),
             json!({"minAvailable": "50%"}),
@@ -233,7 +240,7 @@ impl Cluster {
         }));
     }
 
-    fn stateful(&mut self, dice: &mut Dice, number: u64) {
+    fn stateful(&mut self, dice: &mut Random, number: u64) {
         let (namespace, name) = (*dice.pick(&NAMESPACES), format!("set-{number}"));
         let request = Self::request(dice);
         let mut made = 0;
@@ -263,12 +270,12 @@ impl Cluster {
             "apiVersion": "apps/v1", "kind": "StatefulSet",
             "metadata": {"namespace": namespace, "name": name}, "spec": {"replicas": made},
         }));
-        if dice.one_in(3) {
+        if dice.below(3_u64) == 0 {
             self.budget(dice, namespace, &name, json!({"app": name}));
         }
     }
 
-    fn database(&mut self, dice: &mut Dice, number: u64) {
+    fn database(&mut self, dice: &mut Random, number: u64) {
         let (namespace, name) = (*dice.pick(&NAMESPACES), format!("db-{number}"));
         let request = Self::request(dice);
         let mut made = 0;
@@ -315,7 +322,7 @@ impl Cluster {
     }
 
     /// Two Deployments on one volume of one node.
-    fn shared(&mut self, dice: &mut Dice) {
+    fn shared(&mut self, dice: &mut Random) {
         let fits = |at: &usize| self.room[*at].0 >= 200 && self.room[*at].1 >= 400;
         let able: Vec<usize> = (0..self.room.len()).filter(fits).collect();
         let Some(at) = (!able.is_empty()).then(|| *dice.pick(&able)) else { return };
@@ -368,67 +375,170 @@ pub(crate) fn plan(
 }
 
 /// Obstacles that say that a pod has no place.
-const NO_PLACE: [&str; 5] =
-    ["too-large", "volume-elsewhere", "no-common-place", "kept-apart", "no-target"];
+const NO_PLACE: [&str; 6] =
+    ["too-large", "volume-elsewhere", "no-common-place", "kept-apart", "no-target", "no-node-fits"];
 
-/// What a seed gives: whether the plan has nothing to tell, and how many commands it has; or what is wrong with it.
-fn judge(seed: u64) -> Result<(bool, usize), String> {
-    let mut dice = Dice::new(seed);
-    let cluster = Cluster::random(&mut dice);
-    let databases = if dice.one_in(3) { Databases::ByReplica } else { Databases::ByHand };
+/// What a plan is worth.
+pub(crate) struct Worth {
+    /// Whether it has nothing to tell.
+    pub(crate) is_clean: bool,
+    /// Whether it says that pods may find no place, and of none that it has none; and in how many clusters one found none.
+    pub(crate) is_tight: bool,
+    pub(crate) times_short: usize,
+    pub(crate) commands: usize,
+}
+
+/// What a seed gives, or what is wrong with its plan.
+pub(crate) fn judge(seed: u64, is_crowded: bool) -> Result<Worth, String> {
+    let mut dice = Random::new(seed);
+    let mut cluster = Cluster::random(&mut dice);
+    let databases = if dice.below(3_u64) == 0 { Databases::ByReplica } else { Databases::ByHand };
+    if is_crowded {
+        cluster.crowd(&mut dice);
+    }
     let dump = cluster.dump();
     let plan = plan(&dump, &cluster.old, &Rules::default(), databases)
         .map_err(|error| format!("no plan: {error}"))?;
-    let mut world = World::new(&dump);
-    let told: Vec<&str> = plan.obstacles.iter().map(|obstacle| obstacle.id).collect();
-    let commands: Vec<&String> = plan.steps.iter().flat_map(|step| &step.commands).collect();
-    commands.iter().for_each(|command| world.run(command));
-    let wrong = |what: String| {
-        let shown: Vec<&str> = commands.iter().map(|command| command.as_str()).collect();
-        let notes = plan.notes.join("\n");
-        let short = if world.was_short { "some pod had no place" } else { "all had room" };
-        Err(format!("{what}\n{short}; told {told:?}\n{notes}\n{}", shown.join("\n")))
-    };
-    // Where there is no room for all, the plan says so and is not to be run: then harm is no wonder. Nor is it where a pod
-    // found no place for a while and the plan says that it may not.
-    let is_tight = plan.notes.iter().any(|note| note.contains("scheduler chooses otherwise"));
-    let is_told_short = told.iter().any(|id| NO_PLACE.contains(id));
-    let is_short = is_told_short || is_tight && world.was_short;
-    if is_told_short && !world.was_short {
-        return wrong("all had room".to_owned());
+    let chance = |more: u64| Scheduler::ByChance(Random::new(seed * 10 + more));
+    let schedulers = [Scheduler::MostLeft, Scheduler::LeastLeft, chance(1), chance(2), chance(3)];
+    let mut times_short = 0;
+    for (number, scheduler) in schedulers.into_iter().enumerate() {
+        let mut world = World::new(&dump);
+        world.scheduler = scheduler;
+        let judged = Judged { plan: &plan, old: &cluster.old };
+        let was_short = judged
+            .execute(world)
+            .map_err(|what| format!("{what} (scheduler {number})\n{}", judged.shown()))?;
+        times_short += usize::from(was_short);
     }
-    if !is_short && !world.faults.is_empty() {
-        return wrong(format!("{:#?}", world.faults));
+    let no_place = |obstacle: &&Obstacle| NO_PLACE.contains(&obstacle.id);
+    let told = plan.obstacles.iter().filter(no_place).flat_map(|obstacle| obstacle.pods.clone());
+    let told: Vec<String> = told.collect();
+    let mut placing = Placing::new(&World::new(&dump), &cluster.old, &plan);
+    if let Some(pod) = placing.told_in_vain(&told) {
+        let judged = Judged { plan: &plan, old: &cluster.old };
+        return Err(format!("{pod} has a place beside all that have one\n{}", judged.shown()));
     }
-    let left = cluster.old.iter().flat_map(|node| world.left_on(node)).collect::<Vec<_>>();
-    if !is_short && !left.is_empty() {
-        return wrong(format!("{left:?} are left"));
-    }
-    for (pod, placeable) in world.without_place(&cluster.old) {
-        if placeable {
-            return wrong(format!("{pod} could have a place"));
-        }
-        if told.is_empty() && !is_tight {
-            return wrong(format!("{pod} has no place, and nobody said so"));
-        }
-    }
-    Ok((told.is_empty(), commands.len()))
+    let is_noted = plan.notes.iter().any(|note| note.contains(MAY_FIND_NONE));
+    let (is_clean, is_tight) =
+        (plan.obstacles.is_empty() && !is_noted, told.is_empty() && is_noted);
+    let commands = plan.steps.iter().map(|step| step.commands.len()).sum();
+    Ok(Worth { is_clean, is_tight, times_short, commands })
 }
 
-#[test]
-fn three_hundred_small_clusters_are_emptied_without_harm() {
-    let (mut clean, mut with_obstacles, mut commands) = (0, 0, 0);
+const MAY_FIND_NONE: &str = "may find no place, where the scheduler chooses otherwise";
+
+struct Judged<'a> {
+    plan: &'a drain::Plan,
+    old: &'a [String],
+}
+
+impl Judged<'_> {
+    /// Executes the plan in one cluster; whether a pod was without a place there.
+    fn execute(&self, mut world: World) -> Result<bool, String> {
+        let at_first = world.clone();
+        let commands = self.plan.steps.iter().flat_map(|step| &step.commands);
+        commands.for_each(|command| world.run(command));
+        // Where pods are named that have or may have no place, the plan is not to be run as it is: then harm is no wonder.
+        let is_named = |pod: &Pod| self.names(pod, &at_first);
+        let is_short = self.names_any() && world.was_short;
+        if world.was_short && !self.names_any() {
+            return Err("a pod had no place for a while, and nobody said so".to_owned());
+        }
+        if !is_short && !world.faults.is_empty() {
+            return Err(format!("{:#?}", world.faults));
+        }
+        let left: Vec<String> = self.old.iter().flat_map(|node| world.left_on(node)).collect();
+        if !is_short && !left.is_empty() {
+            return Err(format!("{left:?} are left"));
+        }
+        for (pod, could_be_placed) in world.without_place(self.old) {
+            if could_be_placed {
+                return Err(format!("{} could have a place", pod.shown()));
+            }
+            if !is_named(&pod) {
+                return Err(format!("{} has no place, and nobody said so", pod.shown()));
+            }
+        }
+        Ok(world.was_short)
+    }
+
+    fn names_any(&self) -> bool {
+        let is_no_place = |obstacle: &Obstacle| NO_PLACE.contains(&obstacle.id);
+        self.plan.obstacles.iter().any(is_no_place)
+            || self.plan.notes.iter().any(|note| note.contains(MAY_FIND_NONE))
+    }
+
+    /// Whether the plan names a pod that has no place, or one that it is in the stead of.
+    fn names(&self, pod: &Pod, at_first: &World) -> bool {
+        let is_no_place = |obstacle: &&Obstacle| NO_PLACE.contains(&obstacle.id);
+        let told = self.plan.obstacles.iter().filter(is_no_place).flat_map(|told| &told.pods);
+        let told: Vec<&String> = told.collect();
+        let notes = self.plan.notes.iter().filter(|note| note.contains(MAY_FIND_NONE));
+        let notes: Vec<&str> = notes.flat_map(|note| note.split([' ', ','])).collect();
+        let is_told = |name: &String| told.contains(&name) || notes.contains(&name.as_str());
+        let is_kin = |other: &&Pod| other.namespace == pod.namespace && other.owner == pod.owner;
+        let more = pod.owner.as_ref().map(|(_, name)| format!("{}/{name}-more-", pod.namespace));
+        at_first.pods.iter().filter(is_kin).any(|kin| is_told(&kin.shown()))
+            || more.is_some_and(|more| {
+                told.iter()
+                    .map(|name| name.as_str())
+                    .chain(notes.iter().copied())
+                    .any(|name| name.starts_with(&more))
+            })
+    }
+
+    fn shown(&self) -> String {
+        let told: Vec<&String> =
+            self.plan.obstacles.iter().map(|obstacle| &obstacle.message).collect();
+        let commands: Vec<&str> = self
+            .plan
+            .steps
+            .iter()
+            .flat_map(|step| step.commands.iter().map(String::as_str))
+            .collect();
+        format!("told {told:#?}\n{}\n{}", self.plan.notes.join("\n"), commands.join("\n"))
+    }
+}
+
+/// Judges a row of seeds: clean plans, plans that say that pods may find no place, and how many of those have a cluster where
+/// one finds none, commands.
+fn judge_all(seeds: std::ops::Range<u64>, is_crowded: bool) -> (usize, usize, usize, usize) {
+    let (mut clean, mut tight, mut borne_out, mut commands) = (0, 0, 0, 0);
     let mut wrong = Vec::new();
-    for seed in 0..300 {
-        match judge(seed) {
-            Ok((is_clean, count)) => {
-                commands += count;
-                if is_clean { clean += 1 } else { with_obstacles += 1 }
+    for seed in seeds {
+        match judge(seed, is_crowded) {
+            Ok(worth) => {
+                commands += worth.commands;
+                clean += usize::from(worth.is_clean);
+                tight += usize::from(worth.is_tight);
+                borne_out += usize::from(worth.is_tight && worth.times_short > 0);
             }
             Err(fault) => wrong.push(format!("seed {seed}: {fault}")),
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n\n"));
-    let counts = (clean, with_obstacles, commands);
-    assert!(clean > 100 && with_obstacles > 50 && commands > 3000, "{counts:?}");
+    (clean, tight, borne_out, commands)
+}
+
+#[test]
+fn three_hundred_small_clusters_are_emptied_without_harm() {
+    let counts @ (clean, tight, borne_out, commands) = judge_all(0..300, false);
+    assert!(clean > 100 && tight > 20 && commands > 3000, "{counts:?}");
+    assert!(borne_out * 2 > tight, "{counts:?}");
+}
+
+#[test]
+fn where_others_are_already_and_replicas_keep_apart_nobody_is_forgotten_either() {
+    let counts @ (clean, tight, borne_out, _) = judge_all(1000..1200, true);
+    assert!(clean > 40 && tight > 20, "{counts:?}");
+    assert!(borne_out * 2 > tight, "{counts:?}");
+}
+
+/// Run once in a while: `cargo test --test suite thousands_of_small_clusters -- --ignored`.
+#[test]
+#[ignore = "takes minutes"]
+fn thousands_of_small_clusters_are_emptied_without_harm() {
+    judge_all(2000..5000, false);
+    judge_all(5000..8000, true);
 }

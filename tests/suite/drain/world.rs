@@ -8,15 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::kubectl::{self, Command, Selector};
+use super::scheduler::Scheduler;
 
 type Labels = BTreeMap<String, String>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) name: String,
-    labels: Labels,
-    free: (i64, i64, i64),
-    is_open: bool,
+    pub(super) labels: Labels,
+    pub(super) free: (i64, i64, i64),
+    pub(super) is_open: bool,
 }
 
 impl Node {
@@ -27,17 +28,19 @@ impl Node {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Pod {
-    namespace: String,
+    pub(super) namespace: String,
     pub(crate) name: String,
-    labels: Labels,
+    pub(super) labels: Labels,
     /// Kind in lower case and name.
     pub(crate) owner: Option<(String, String)>,
     pub(crate) node: Option<usize>,
-    ready: bool,
-    over: bool,
-    request: (i64, i64),
-    claims: Vec<String>,
-    zone: Option<String>,
+    pub(super) ready: bool,
+    pub(super) over: bool,
+    pub(super) request: (i64, i64),
+    pub(super) claims: Vec<String>,
+    pub(super) zone: Option<String>,
+    /// A label of pods that no node of it may have, by anti-affinity.
+    pub(super) apart: Option<(String, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -49,12 +52,13 @@ struct Budget {
     max: Option<Value>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct World {
+    pub(crate) scheduler: Scheduler,
     pub(crate) nodes: Vec<Node>,
     pub(crate) pods: Vec<Pod>,
     budgets: Vec<Budget>,
-    scales: BTreeMap<(String, String, String), usize>,
+    pub(super) scales: BTreeMap<(String, String, String), usize>,
     /// Workloads (namespace, kind, name) of which one pod has to be ready at any time.
     watched: Vec<(String, String, String)>,
     named: Vec<(String, String, Selector)>,
@@ -85,7 +89,7 @@ fn amounts(value: &Value) -> (i64, i64) {
     (of("cpu", 1000.0), of("memory", 1.0))
 }
 
-fn labels(value: &Value) -> Labels {
+fn labels_of(value: &Value) -> Labels {
     let map = value.as_object().into_iter().flatten();
     map.map(|(key, value)| (key.clone(), value.as_str().unwrap().to_owned())).collect()
 }
@@ -104,7 +108,7 @@ impl World {
                 let pods = quantity(node["status"]["allocatable"]["pods"].as_str().unwrap()) as i64;
                 Node {
                     name: text(&node["metadata"]["name"]),
-                    labels: labels(&node["metadata"]["labels"]),
+                    labels: labels_of(&node["metadata"]["labels"]),
                     free: (cpu, memory, pods),
                     is_open: node["spec"]["unschedulable"] != true,
                 }
@@ -125,6 +129,7 @@ impl World {
             })
             .collect();
         let mut world = Self {
+            scheduler: Scheduler::MostLeft,
             pods: of("Pod").map(|pod| read_pod(pod, &nodes, &claims, &zones)).collect(),
             nodes,
             budgets: of("PodDisruptionBudget").map(read_budget).collect(),
@@ -168,7 +173,20 @@ impl World {
         }
     }
 
-    fn is_of(&self, at: usize, id: &(String, String, String)) -> bool {
+    /// Puts a pod that has no node on one.
+    pub(super) fn put(&mut self, at: usize, node: usize) {
+        self.pods[at].node = Some(node);
+        self.use_node(node, self.pods[at].request, -1);
+    }
+
+    /// Takes a pod off its node, if it has one.
+    pub(super) fn lift(&mut self, at: usize) {
+        if let Some(node) = self.pods[at].node.take() {
+            self.use_node(node, self.pods[at].request, 1);
+        }
+    }
+
+    pub(super) fn is_of(&self, at: usize, id: &(String, String, String)) -> bool {
         let pod = &self.pods[at];
         let owner = pod.owner.as_ref();
         !pod.over
@@ -180,34 +198,37 @@ impl World {
         (0..self.pods.len()).filter(|at| self.is_of(*at, id) && self.pods[*at].ready).count()
     }
 
-    fn fits(&self, pod: &Pod, node: &Node) -> bool {
+    pub(super) fn fits(&self, pod: &Pod, at: usize) -> bool {
+        let node = &self.nodes[at];
         let zone = node.labels.get("topology.kubernetes.io/zone");
+        let here = || self.pods.iter().filter(|other| other.node == Some(at) && !other.over);
         node.is_open
             && node.free.0 >= pod.request.0
             && node.free.1 >= pod.request.1
             && node.free.2 > 0
             && pod.zone.as_ref().is_none_or(|wanted| zone == Some(wanted))
+            && here().all(|other| !pod.repels(other) && !other.repels(pod))
     }
 
-    /// Pods without a node come to the open node with the largest share left.
+    /// Pods without a node come to an open node that fits.
     fn schedule(&mut self) {
         for at in 0..self.pods.len() {
             if self.pods[at].node.is_some() || self.pods[at].over {
                 continue;
             }
             let pod = &self.pods[at];
+            let takers: Vec<usize> =
+                (0..self.nodes.len()).filter(|node| self.fits(pod, *node)).collect();
+            let request = pod.request;
             let left = |node: &usize| {
                 let free = self.nodes[*node].free;
-                (free.1 - pod.request.1) + (free.0 - pod.request.0) * 4_000_000
+                (free.1 - request.1) + (free.0 - request.0) * 4_000_000
             };
-            let takers = (0..self.nodes.len()).filter(|node| self.fits(pod, &self.nodes[*node]));
-            let Some(node) = takers.max_by_key(left) else {
+            let Some(node) = self.scheduler.choose(&takers, left) else {
                 self.was_short = true;
                 continue;
             };
-            let request = pod.request;
-            self.pods[at].node = Some(node);
-            self.use_node(node, request, -1);
+            self.put(at, node);
         }
     }
 
@@ -219,11 +240,7 @@ impl World {
                 continue;
             }
             let elsewhere = self.pods.iter().find(|other| {
-                other.namespace == pod.namespace
-                    && !other.over
-                    && other.node.is_some()
-                    && other.node != pod.node
-                    && other.claims.iter().any(|claim| pod.claims.contains(claim))
+                !other.over && other.node.is_some() && other.node != pod.node && other.shares(pod)
             });
             match elsewhere {
                 Some(other) => {
@@ -349,7 +366,7 @@ impl World {
                     && !is_daemon
                     && selector.matches(|key| pod.labels.get(key).map(String::as_str))
             };
-            let here: Vec<(String, String)> = self
+            let mut here: Vec<(String, String)> = self
                 .pods
                 .iter()
                 .filter(|pod| is_here(pod))
@@ -358,6 +375,7 @@ impl World {
             if here.is_empty() {
                 return;
             }
+            self.scheduler.arrange(&mut here);
             let mut went = false;
             for (namespace, name) in here {
                 let find =
@@ -505,15 +523,33 @@ impl World {
         here.map(|pod| pod.name.clone()).collect()
     }
 
-    /// Pods without a node: workload or name, and whether a node that is not `old` would take them.
-    pub(crate) fn without_place(&self, old: &[String]) -> Vec<(String, bool)> {
+    /// Pods without a node, and whether a node that is not `old` would take each.
+    pub(crate) fn without_place(&self, old: &[String]) -> Vec<(Pod, bool)> {
+        let mut opened = self.clone();
+        for node in &mut opened.nodes {
+            node.is_open = !old.contains(&node.name);
+        }
         let homeless = self.pods.iter().filter(|pod| pod.node.is_none() && !pod.over);
-        let placeable = |pod: &Pod| {
-            let open = |node: &Node| Node { is_open: true, ..node.clone() };
-            let others = self.nodes.iter().filter(|node| !old.contains(&node.name));
-            others.map(open).any(|node| self.fits(pod, &node))
-        };
-        homeless.map(|pod| (pod.name.clone(), placeable(pod))).collect()
+        let placeable = |pod: &Pod| (0..self.nodes.len()).any(|node| opened.fits(pod, node));
+        homeless.map(|pod| (pod.clone(), placeable(pod))).collect()
+    }
+}
+
+impl Pod {
+    fn repels(&self, other: &Self) -> bool {
+        let wanted = self.apart.as_ref();
+        self.namespace == other.namespace
+            && wanted.is_some_and(|(key, value)| other.labels.get(key) == Some(value))
+    }
+
+    /// Whether it mounts a volume of the other one.
+    pub(super) fn shares(&self, other: &Self) -> bool {
+        self.namespace == other.namespace && self.claims.iter().any(|c| other.claims.contains(c))
+    }
+
+    /// Its namespace and name.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
     }
 }
 
@@ -524,7 +560,7 @@ fn read_pod(
     zones: &BTreeMap<String, String>,
 ) -> Pod {
     let (meta, spec) = (&pod["metadata"], &pod["spec"]);
-    let labels = labels(&meta["labels"]);
+    let labels = labels_of(&meta["labels"]);
     let owner = meta["ownerReferences"][0].as_object().map(|owner| {
         let (kind, name) = (text(&owner["kind"]), text(&owner["name"]));
         match labels.get("pod-template-hash") {
@@ -550,6 +586,12 @@ fn read_pod(
         (sum.0 + more.0, sum.1 + more.1)
     });
     let node = text(&spec["nodeName"]);
+    let path = "/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0";
+    let apart = spec.pointer(path).map(|term| {
+        assert_eq!(term["topologyKey"], "kubernetes.io/hostname");
+        let wanted = labels_of(&term["labelSelector"]["matchLabels"]);
+        wanted.into_iter().next().unwrap()
+    });
     Pod {
         name: text(&meta["name"]),
         owner,
@@ -561,6 +603,7 @@ fn read_pod(
         zone,
         labels,
         namespace,
+        apart,
     }
 }
 
@@ -570,7 +613,7 @@ fn read_budget(budget: &Value) -> Budget {
     Budget {
         namespace: text(&budget["metadata"]["namespace"]),
         name: text(&budget["metadata"]["name"]),
-        labels: labels(&spec["selector"]["matchLabels"]),
+        labels: labels_of(&spec["selector"]["matchLabels"]),
         min: amount("minAvailable"),
         max: amount("maxUnavailable"),
     }
