@@ -1,18 +1,15 @@
-//! What the pods of rendered resources ask for, by the scheduler's rule.
-//!
-//! Sources: Kubernetes `pkg/api/v1/resource/helpers.go` (`PodRequests`: containers and sidecars together, or the largest
-//! init container with the sidecars before it, whichever is more; overhead beside it), `pkg/apis/core/v1/defaults.go`
-//! (a request that is not stated is the limit), and the operator's pods of a CloudNativePG Cluster.
+//! What the pods of rendered resources ask for together, those of the operator of CloudNativePG among them.
 
 use super::amounts::Amounts;
 use super::eligible::{Face, Unfit, terms_match, terms_shown, unfit};
-use super::extras::{HostPort, clash, host_ports, is_extended, pod_extras};
+use super::extras::{HostPort, clash, host_ports};
+use super::notes::notes;
 use super::pack::Group;
 use super::quantities::{BadQuantity, bad_in_pod, bad_in_resources};
+use super::request::{own_request, pod_request};
 use super::resilience::Surge;
 use crate::checks::model::autoscaler::Autoscaler;
 use crate::checks::model::cluster::Cluster;
-use crate::checks::model::quantity::parse_quantity;
 use crate::checks::model::selector::{Labels, Selector};
 use crate::checks::model::workload::{Strategy, Workload, WorkloadKind};
 use crate::checks::model::{int_at, items_at, text_at, texts_at};
@@ -107,12 +104,12 @@ pub enum DemandError {
 }
 
 /// What is read of one object before all are known.
-struct Read<'a> {
+pub(super) struct Read<'a> {
     /// The number of the resource.
-    number: usize,
-    set: PodSet,
-    ports: Vec<HostPort>,
-    pod: Option<&'a Node>,
+    pub(super) number: usize,
+    pub(super) set: PodSet,
+    pub(super) ports: Vec<HostPort>,
+    pub(super) pod: Option<&'a Node>,
     labels: Labels<'a>,
     namespace: String,
     is_alone: bool,
@@ -151,16 +148,7 @@ impl Demand {
             demand.daemons += one.set.request;
             demand.daemon_pods += 1;
         }
-        let notes = |of: fn(&Read<'_>) -> Option<String>| {
-            read.iter().filter_map(move |one| Some((one.number, of(one)?))).collect::<Vec<_>>()
-        };
-        demand.notes.extend(notes(unweighed));
-        demand.notes.extend(notes(bound_to_labels));
-        demand.notes.extend(notes(asks_for_more));
-        let daemons: Vec<&Read<'_>> = read.iter().filter(|one| one.set.is_daemon).collect();
-        let taken =
-            packed.iter().filter_map(|one| Some((one.number, taken_by_daemon(one, &daemons)?)));
-        demand.notes.extend(taken);
+        demand.notes.extend(notes(&read));
         demand.sets = read.into_iter().map(|one| one.set).collect();
         Ok(demand)
     }
@@ -371,126 +359,4 @@ fn host_skew(pod: &Node, labels: &Labels<'_>) -> Option<u64> {
     };
     let spreads = items_at(pod, &["topologySpreadConstraints"]).iter().filter(must_hold);
     spreads.filter_map(|spread| int_at(spread, &["maxSkew"])).map(unsigned).min()
-}
-
-/// What a pod asks for.
-#[must_use]
-pub fn pod_request(pod: &Node) -> Amounts {
-    let running: Amounts = items_at(pod, &["containers"]).iter().map(own_request).sum();
-    let (mut sidecars, mut peak) = (Amounts::default(), Amounts::default());
-    for container in items_at(pod, &["initContainers"]) {
-        let request = own_request(container);
-        if text_at(container, &["restartPolicy"]) == Some("Always") {
-            sidecars += request;
-            peak = peak.max(sidecars);
-        } else {
-            peak = peak.max(sidecars + request);
-        }
-    }
-    let of_containers = (running + sidecars).max(peak);
-    let of_pod = pod.get("resources").map(|_| stated(pod)).unwrap_or_default();
-    let request = Amounts {
-        millicores: of_pod.0.unwrap_or(of_containers.millicores),
-        bytes: of_pod.1.unwrap_or(of_containers.bytes),
-    };
-    request
-        + Amounts {
-            millicores: millicores(pod, &["overhead", "cpu"]).unwrap_or(0),
-            bytes: bytes(pod, &["overhead", "memory"]).unwrap_or(0),
-        }
-}
-
-/// What the `resources` below `node` ask for.
-fn own_request(node: &Node) -> Amounts {
-    let (millicores, bytes) = stated(node);
-    Amounts { millicores: millicores.unwrap_or(0), bytes: bytes.unwrap_or(0) }
-}
-
-/// Request or, where there is none, limit, of processor and memory.
-fn stated(node: &Node) -> (Option<u64>, Option<u64>) {
-    let either = |read: fn(&Node, &[&str]) -> Option<u64>, name: &str| {
-        let request = read(node, &["resources", "requests", name]);
-        request.or_else(|| read(node, &["resources", "limits", name]))
-    };
-    (either(millicores, "cpu"), either(bytes, "memory"))
-}
-
-/// The `cpu` and `memory` of the quantities at `path`; nothing where there are none.
-#[must_use]
-pub fn amounts_at(node: &Node, path: &[&str]) -> Amounts {
-    let node = node.lookup(path);
-    let of = |read: fn(&Node, &[&str]) -> Option<u64>, name| node.and_then(|n| read(n, &[name]));
-    Amounts {
-        millicores: of(millicores, "cpu").unwrap_or(0),
-        bytes: of(bytes, "memory").unwrap_or(0),
-    }
-}
-
-/// The quantity at `path` as a whole number.
-#[must_use]
-pub fn count_at(node: &Node, path: &[&str]) -> Option<u64> {
-    bytes(node, path)
-}
-
-fn millicores(node: &Node, path: &[&str]) -> Option<u64> {
-    scaled(node, path, 1000.0)
-}
-
-fn bytes(node: &Node, path: &[&str]) -> Option<u64> {
-    scaled(node, path, 1.0)
-}
-
-/// A quantity in `parts` of its unit, rounded up as the API does.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded on both sides")]
-fn scaled(node: &Node, path: &[&str], parts: f64) -> Option<u64> {
-    let quantity = parse_quantity(text_at(node, path)?)? * parts;
-    Some((quantity - 1e-6).ceil().clamp(0.0, 1e18) as u64)
-}
-
-/// A note on pods that ask for nothing, which weigh nothing here and something there.
-fn unweighed(one: &Read<'_>) -> Option<String> {
-    let request = one.set.request;
-    let lacks = match (request.millicores, request.bytes) {
-        (0, 0) => "neither cpu nor memory",
-        (0, _) => "no cpu",
-        (_, 0) => "no memory",
-        _ => return None,
-    };
-    let owner = &one.set.owner;
-    let runs = one.set.is_daemon || one.set.count > 0;
-    runs.then(|| format!("{}/{}: its pods ask for {lacks}", owner.kind, owner.name))
-}
-
-/// A note on resources that no kind of node tells here.
-fn asks_for_more(one: &Read<'_>) -> Option<String> {
-    let asked = pod_extras(one.pod?);
-    let names: Vec<&str> =
-        asked.keys().map(String::as_str).filter(|name| is_extended(name)).collect();
-    let owner = &one.set.owner;
-    let runs = one.set.is_daemon || one.set.count > 0;
-    (runs && !names.is_empty()).then(|| {
-        let names = names.join(", ");
-        format!(
-            "{}/{}: its pods ask for {names}, which is not reckoned for kinds of node",
-            owner.kind, owner.name
-        )
-    })
-}
-
-/// A note on a port that a DaemonSet has on every node.
-fn taken_by_daemon(one: &Read<'_>, daemons: &[&Read<'_>]) -> Option<String> {
-    let taken =
-        |daemon: &&Read<'_>| Some((clash(&one.ports, &daemon.ports)?, daemon.set.owner.clone()));
-    let (port, daemon) = daemons.iter().find_map(taken)?;
-    let owner = &one.set.owner;
-    Some(format!(
-        "{}/{}: its host port {port} is that of {}/{}: where one runs the other finds no place",
-        owner.kind, owner.name, daemon.kind, daemon.name
-    ))
-}
-
-fn bound_to_labels(one: &Read<'_>) -> Option<String> {
-    let (key, value) = one.set.node_labels.first()?;
-    let owner = &one.set.owner;
-    Some(format!("{}/{}: {NEEDS_LABEL} {key}={value}", owner.kind, owner.name))
 }

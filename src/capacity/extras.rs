@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::demand::count_at;
+use super::request::count_at;
 use crate::checks::model::{int_at, is_true, items_at, text_at, texts_at};
 use crate::kustomize::node::Node;
 

@@ -2,6 +2,7 @@
 
 use super::board::Board;
 use super::pod::Pod;
+use crate::capacity::eligible::{Unfit, unfit};
 use crate::checks::model::selector::Selector;
 use crate::checks::model::{int_at, items_at, text_at};
 use crate::kustomize::node::Node;
@@ -22,11 +23,10 @@ impl Board {
     /// Required anti-affinity, in both directions: the pods that keep `pod` away or that it keeps away from, where they are,
     /// and the topology key of each.
     pub(super) fn apart_from(&self, pod: usize) -> Vec<(usize, usize, &str)> {
-        let is_alone = anti_affinity(&self.state.pods[pod].spec).is_empty();
-        let others: Vec<usize> = match is_alone {
-            true => self.repellers.clone(),
-            false => (0..self.state.pods.len()).collect(),
-        };
+        let is_repeller = self.is_repeller[pod];
+        let others = 0..self.state.pods.len();
+        let others: Vec<usize> =
+            others.filter(|other| is_repeller || self.is_repeller[*other]).collect();
         let placed = |(other, key): (usize, _)| {
             let one = &self.state.pods[other];
             Some((other, one.node.filter(|_| !one.is_over())?, key))
@@ -37,15 +37,17 @@ impl Board {
     /// Those of `others` that may not be where `pod` is, in either direction, and the topology key of each reason.
     pub(super) fn kept_apart(&self, pod: usize, others: &[usize]) -> Vec<(usize, &str)> {
         let who = &self.state.pods[pod];
-        let own = anti_affinity(&who.spec);
-        let key = |term| text_at(term, &["topologyKey"]).unwrap_or(HOST);
+        let own: Vec<Away<'_>> = aways(&who.spec);
         let mut apart: Vec<(usize, &str)> = Vec::new();
         for at in others.iter().filter(|at| **at != pod) {
             let other = &self.state.pods[*at];
-            let away = own.iter().filter(|term| repels(who, other, term));
-            let theirs = anti_affinity(&other.spec).iter();
-            let back = theirs.filter(|term| repels(other, who, term));
-            apart.extend(away.chain(back).map(|term| (*at, key(term))));
+            let here = own.iter().filter(|away| away.is_from(who, other));
+            apart.extend(here.map(|away| (*at, away.key)));
+            if self.is_repeller[*at] {
+                let theirs = aways(&other.spec).into_iter();
+                let back = theirs.filter(|away| away.is_from(other, who));
+                apart.extend(back.map(|away| (*at, away.key)));
+            }
         }
         apart
     }
@@ -56,28 +58,44 @@ impl Board {
         here.is_some() && here == self.topology(*there, key)
     }
 
-    /// Whether the pods of a workload may not lie too unevenly.
-    pub(super) fn has_spread(&self, pod: usize) -> bool {
-        must_spread(&self.state.pods[pod].spec).next().is_some()
-    }
-
-    /// Topology spreads by host that must hold, over the open nodes.
-    fn spreads(&self, pod: usize) -> Vec<Spread> {
+    /// Topology spreads by host that must hold, over all nodes that the pod's affinity allows: closed ones count too, unless
+    /// the spread says otherwise (Kubernetes `plugins/podtopologyspread`, `nodeTaintsPolicy`).
+    pub(super) fn spreads(&self, pod: usize) -> Vec<Spread> {
         let who = &self.state.pods[pod];
         let read = |spread: &Node| {
             let selector = Selector::new(spread.get("labelSelector"));
+            let peers: Vec<usize> = self.peers(who, &selector);
             let mut counts = vec![0u64; self.state.nodes.len()];
-            for other in self.state.pods.iter().filter(|other| other.namespace == who.namespace) {
-                let Some(node) = other.node else { continue };
-                counts[node] += u64::from(selector.matches(&other.labels()));
-            }
-            let is_one = |node: &usize| self.is_open(*node) && self.forbids(who, *node).is_none();
+            peers
+                .iter()
+                .filter_map(|peer| self.state.pods[*peer].node)
+                .for_each(|node| counts[node] += 1);
+            let honors_taints = text_at(spread, &["nodeTaintsPolicy"]) == Some("Honor");
+            let is_counted = |node: &usize| {
+                let unfit = unfit(&who.spec, &self.state.nodes[*node].face);
+                let is_barred = unfit.is_some() || !self.is_open(*node);
+                match honors_taints {
+                    true => !is_barred,
+                    false => !self.is_gone(*node) && !matches!(unfit, Some(Unfit::Labels(_))),
+                }
+            };
             let least =
-                (0..counts.len()).filter(is_one).map(|node| counts[node]).min().unwrap_or(0);
+                (0..counts.len()).filter(is_counted).map(|node| counts[node]).min().unwrap_or(0);
             let skew = int_at(spread, &["maxSkew"]).unwrap_or(1).max(1).unsigned_abs();
-            Spread { counts, least, skew }
+            let own = u64::from(selector.selects(who.label()));
+            Spread { counts, least, skew, own, peers }
         };
         must_spread(&who.spec).map(read).collect()
+    }
+
+    /// The pods of the same namespace that a selector of a spread counts.
+    fn peers(&self, who: &Pod, selector: &Selector<'_>) -> Vec<usize> {
+        let is_peer = |at: &usize| {
+            let other = &self.state.pods[*at];
+            let counts = !other.is_over() && !other.is_terminating;
+            other.namespace == who.namespace && counts && selector.selects(other.label())
+        };
+        (0..self.state.pods.len()).filter(is_peer).collect()
     }
 }
 
@@ -92,14 +110,23 @@ pub(super) struct Around<'a> {
 pub(super) struct Spread {
     /// How many pods that count are on each node.
     counts: Vec<u64>,
-    /// The fewest on a node that may have the pod.
+    /// The fewest on a node that counts.
     least: u64,
     skew: u64,
+    /// Whether the pod counts itself: 1 or 0.
+    own: u64,
+    /// The pods that count, with a node or without.
+    pub(super) peers: Vec<usize>,
 }
 
 impl Spread {
     pub(super) fn is_uneven(&self, node: usize) -> bool {
-        (self.counts[node] + 1).saturating_sub(self.least) > self.skew
+        (self.counts[node] + self.own).saturating_sub(self.least) > self.skew
+    }
+
+    /// How many pods that count a node has to have so that it may be uneven to put one more on it.
+    pub(super) fn most(&self) -> u64 {
+        self.skew + 1 - self.own
     }
 }
 
@@ -114,16 +141,39 @@ fn must_spread(spec: &Node) -> impl Iterator<Item = &Node> {
     })
 }
 
-/// Whether a term of `one` wants `other` away.
-fn repels(one: &Pod, other: &Pod, term: &Node) -> bool {
-    let is_near = match items_at(term, &["namespaces"]) {
-        [] => one.namespace == other.namespace,
-        named => named.iter().any(|name| name.as_str() == Some(other.namespace.as_str())),
-    };
-    is_near && Selector::new(term.get("labelSelector")).matches(&other.labels())
+/// A term of required anti-affinity.
+struct Away<'a> {
+    key: &'a str,
+    namespaces: &'a [Node],
+    selector: Selector<'a>,
 }
 
-pub(super) fn anti_affinity(spec: &Node) -> &[Node] {
+impl Away<'_> {
+    /// Whether it keeps `one`, whose it is, away from `other`.
+    fn is_from(&self, one: &Pod, other: &Pod) -> bool {
+        let is_near = match self.namespaces {
+            [] => one.namespace == other.namespace,
+            named => named.iter().any(|name| name.as_str() == Some(other.namespace.as_str())),
+        };
+        is_near && self.selector.selects(other.label())
+    }
+}
+
+fn aways(spec: &Node) -> Vec<Away<'_>> {
+    let away = |term| Away {
+        key: text_at(term, &["topologyKey"]).unwrap_or(HOST),
+        namespaces: items_at(term, &["namespaces"]),
+        selector: Selector::new(term.get("labelSelector")),
+    };
+    anti_affinity(spec).iter().map(away).collect()
+}
+
+/// Whether a pod keeps others away.
+pub(super) fn is_repeller(pod: &Pod) -> bool {
+    !anti_affinity(&pod.spec).is_empty()
+}
+
+fn anti_affinity(spec: &Node) -> &[Node] {
     let path = ["affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
     items_at(spec, &path)
 }

@@ -3,7 +3,7 @@
 //! It prefers the node with the largest share left (`LeastAllocated`, the default); the real one weighs more than that. What
 //! fits nowhere here fits nowhere there.
 
-use super::apart::{Around, anti_affinity};
+use super::apart::{Around, is_repeller};
 use super::pod::Pod;
 use super::state::{ClusterNode, State};
 use crate::capacity::amounts::Amounts;
@@ -46,6 +46,8 @@ struct Slot {
     /// How many it has.
     pods: u64,
     is_open: bool,
+    /// Whether it is taken to be no part of the cluster any more.
+    is_gone: bool,
 }
 
 impl Slot {
@@ -58,6 +60,7 @@ impl Slot {
             most_pods: node.pods,
             pods: 0,
             is_open: node.is_ready && !node.is_cordoned,
+            is_gone: false,
         }
     }
 
@@ -72,18 +75,17 @@ pub struct Board {
     /// The state; `pods` may have grown by pods that come.
     pub state: State,
     slots: Vec<Slot>,
-    /// The pods that want others away.
-    pub(super) repellers: Vec<usize>,
+    /// Which pods want others away.
+    pub(super) is_repeller: Vec<bool>,
 }
 
 impl Board {
     /// The board of a state: nodes that are ready and not cordoned are open.
     #[must_use]
     pub fn new(state: State) -> Self {
-        let is_repeller = |at: &usize| !anti_affinity(&state.pods[*at].spec).is_empty();
-        let repellers = (0..state.pods.len()).filter(is_repeller).collect();
+        let is_repeller = state.pods.iter().map(is_repeller).collect();
         let slots = state.nodes.iter().map(Slot::new).collect();
-        let mut board = Self { slots, state, repellers };
+        let mut board = Self { slots, state, is_repeller };
         for at in 0..board.state.pods.len() {
             if let Some(node) =
                 board.state.pods[at].node.filter(|_| !board.state.pods[at].is_over())
@@ -105,6 +107,10 @@ impl Board {
         self.slots[node].is_open
     }
 
+    pub(super) fn is_gone(&self, node: usize) -> bool {
+        self.slots[node].is_gone
+    }
+
     /// What is free on a node.
     #[must_use]
     pub fn free(&self, node: usize) -> Amounts {
@@ -121,12 +127,8 @@ impl Board {
 
     /// Adds a pod that is to come, without a place.
     pub fn add(&mut self, pod: Pod) -> usize {
-        let at = self.state.pods.len();
-        if !anti_affinity(&pod.spec).is_empty() {
-            self.repellers.push(at);
-        }
-        self.state.pods.push(Pod { node: None, ..pod });
-        at
+        self.is_repeller.push(is_repeller(&pod));
+        self.state.add_pod(Pod { node: None, ..pod })
     }
 
     /// Adds an empty node that is to come.
@@ -191,6 +193,7 @@ impl Board {
         comes_back: impl Fn(&Pod) -> bool,
     ) -> Vec<usize> {
         let was_open = std::mem::replace(&mut self.slots[lost].is_open, false);
+        self.slots[lost].is_gone = true;
         let is_there = |at: &usize| {
             let pod = &self.state.pods[*at];
             pod.node == Some(lost) && pod.moves() && comes_back(pod)
@@ -203,7 +206,7 @@ impl Board {
             self.lift(pod);
             self.put(pod, lost);
         }
-        self.slots[lost].is_open = was_open;
+        (self.slots[lost].is_open, self.slots[lost].is_gone) = (was_open, false);
         homeless
     }
 

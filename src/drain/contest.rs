@@ -3,7 +3,7 @@
 //! Others may take room from a pod only by being where it could be. So the question is whether they can be laid out such
 //! that no node has room for it any more. Where a search cannot tell, the pod has no place for sure.
 
-use super::apart::HOST;
+use super::apart::{HOST, Spread};
 use super::board::Board;
 use crate::capacity::extras::clash;
 
@@ -12,12 +12,12 @@ const SEARCH_STEPS: usize = 20_000;
 /// With more nodes than these only sums are compared.
 const MOST_SPOTS: usize = 24;
 
-/// A node that could have the pod. Each number is of processor, memory, pods, whatever else the pod asks for, and last of
-/// pods that it is kept apart from.
+/// A node that could have the pod. Each number is of processor, memory, pods, whatever else the pod asks for; of pods that it
+/// is kept apart from; and of pods that each of its spreads counts.
 #[derive(Clone, Debug)]
 struct Spot {
     node: usize,
-    /// What is free while none of the others is there.
+    /// What is free while none of the others is there, of what a node has so much of.
     free: Vec<u64>,
     /// How much others have to take of one of them so that the pod fits no more.
     need: Vec<u64>,
@@ -35,7 +35,22 @@ struct Contest<'a> {
     spots: Vec<Spot>,
     rivals: Vec<Rival>,
     is_used: Vec<bool>,
+    /// How many of the numbers are no spread's.
+    plain: usize,
     steps: usize,
+}
+
+/// What pods without a node ask for, and what stands in their way.
+struct Claimants<'a> {
+    who: &'a [usize],
+    others: Vec<usize>,
+    /// The names of what they ask for beside processor and memory.
+    names: Vec<&'a str>,
+    /// Those of the others that they are kept apart from, with the topology key.
+    apart: Vec<(usize, &'a str)>,
+    /// The pods beside them that keep the pods off, where they are, and the topology key.
+    barriers: Vec<(usize, usize, &'a str)>,
+    spreads: Vec<Spread>,
 }
 
 impl Board {
@@ -45,46 +60,59 @@ impl Board {
     pub(super) fn is_sure(&self, who: &[usize], nodes: &[usize], others: &[usize]) -> bool {
         let others: Vec<usize> =
             others.iter().copied().filter(|other| !who.contains(other)).collect();
-        let apart: Vec<(usize, &str)> =
-            who.iter().flat_map(|pod| self.kept_apart(*pod, &others)).collect();
-        let spots = self.spots(who, nodes, &others);
+        let names = who.iter().flat_map(|pod| self.state.pods[*pod].extras.keys());
+        let names: std::collections::BTreeSet<&str> = names.map(String::as_str).collect();
+        let claimants = Claimants {
+            who,
+            names: names.into_iter().collect(),
+            apart: who.iter().flat_map(|pod| self.kept_apart(*pod, &others)).collect(),
+            barriers: who
+                .iter()
+                .flat_map(|pod| self.apart_from(*pod))
+                .filter(|(other, ..)| !others.contains(other))
+                .collect(),
+            spreads: who.iter().flat_map(|pod| self.spreads(*pod)).collect(),
+            others,
+        };
         let contest = Contest {
             board: self,
-            rivals: self.rivals(who, &others, &apart),
-            is_used: vec![false; others.len()],
-            spots,
+            spots: self.spots(nodes, &claimants),
+            rivals: self.rivals(&claimants),
+            is_used: vec![false; claimants.others.len()],
+            plain: 4 + claimants.names.len(),
             steps: SEARCH_STEPS,
         };
-        let mut wide = apart.iter().filter(|(_, key)| *key != HOST).peekable();
-        if let Some((_, key)) = wide.peek() {
-            let places = contest.spots.iter().filter_map(|spot| self.topology(spot.node, key));
-            let places: std::collections::BTreeSet<&str> = places.collect();
-            if apart.len() >= places.len() {
-                return false;
-            }
+        let is_wide = |(_, key): &&(usize, &str)| *key != HOST;
+        match claimants.apart.iter().find(is_wide) {
+            Some((_, key)) => contest.excludes_whole_places(key, claimants.apart.len()),
+            None => !contest.is_lost(),
         }
-        // An uneven spread leaves the pod the node with the fewest alone: one that others fill is enough. So it is where one
-        // pod keeps it off a whole zone.
-        let is_one_enough = wide.peek().is_some() || who.iter().any(|pod| self.has_spread(*pod));
-        !contest.is_lost(is_one_enough)
     }
 
-    /// The nodes that could have `who` if none of `others` were there.
-    fn spots(&self, who: &[usize], nodes: &[usize], others: &[usize]) -> Vec<Spot> {
-        let names = self.names_asked(who);
-        let asked = self.sum(who, &names);
+    /// The nodes that could have the pods if none of the others were there.
+    fn spots(&self, nodes: &[usize], claimants: &Claimants<'_>) -> Vec<Spot> {
+        let Claimants { who, others, names, spreads, .. } = claimants;
+        let asked = self.sum(who, names);
         let mut given: Vec<Vec<u64>> = vec![vec![0; asked.len()]; self.state.nodes.len()];
         for other in others {
             if let Some(node) = self.state.pods[*other].node {
-                add(&mut given[node], &self.sum(&[*other], &names));
+                add(&mut given[node], &self.sum(&[*other], names));
             }
         }
         let spot = |node: &usize| {
             let may = |pod: &usize| self.forbids(&self.state.pods[*pod], *node).is_none();
-            let mut free = self.free_of(*node, &names);
+            let mut free = self.free_of(*node, names);
             add(&mut free, &given[*node]);
             let fits = free.iter().zip(&asked).all(|(free, asked)| asked <= free);
-            if !fits || !who.iter().all(may) || self.is_barred(who, *node, others) {
+            // Those that stay where they are count for a spread already.
+            let missing = spreads.iter().map(|spread| {
+                let stays = |peer: &&usize| self.state.pods[**peer].node == Some(*node);
+                let there = spread.peers.iter().filter(stays).filter(|peer| !others.contains(peer));
+                spread.most().saturating_sub(there.count() as u64)
+            });
+            let missing: Vec<u64> = missing.collect();
+            let can_be_even = missing.iter().all(|missing| *missing > 0);
+            if !fits || !can_be_even || !who.iter().all(may) || self.is_barred(*node, claimants) {
                 return None;
             }
             // Of what the pod does not ask for, others may take all.
@@ -92,45 +120,35 @@ impl Board {
                 0 => u64::MAX,
                 _ => free - asked + 1,
             });
-            Some(Spot { node: *node, need: need.chain([1]).collect(), free })
+            Some(Spot { node: *node, need: need.chain([1]).chain(missing).collect(), free })
         };
         nodes.iter().filter_map(spot).collect()
     }
 
-    /// Whether one of `who` is kept off a node by a pod that is none of `others`.
-    fn is_barred(&self, who: &[usize], node: usize, others: &[usize]) -> bool {
-        who.iter().any(|pod| {
-            let apart = self.apart_from(*pod);
-            let is_fixed = |(other, ..): &&(usize, usize, &str)| !others.contains(other);
-            apart.iter().filter(is_fixed).any(|apart| self.is_near(node, apart))
-                || self.taken_port(*pod, node, |other| others.contains(&other)).is_some()
-        })
+    /// Whether one of the pods is kept off a node by a pod that is none of the others.
+    fn is_barred(&self, node: usize, claimants: &Claimants<'_>) -> bool {
+        let is_other = |pod: usize| claimants.others.contains(&pod);
+        let is_taken = |pod: &usize| self.taken_port(*pod, node, is_other).is_some();
+        claimants.barriers.iter().any(|apart| self.is_near(node, apart))
+            || claimants.who.iter().any(is_taken)
     }
 
-    fn rivals(&self, who: &[usize], others: &[usize], apart: &[(usize, &str)]) -> Vec<Rival> {
-        let names = self.names_asked(who);
+    fn rivals(&self, claimants: &Claimants<'_>) -> Vec<Rival> {
+        let Claimants { who, others, names, apart, spreads, .. } = claimants;
         let clashes = |other: usize| {
             let ports = &self.state.pods[other].ports;
             who.iter().any(|pod| clash(&self.state.pods[*pod].ports, ports).is_some())
         };
         let rival = |other: &usize| {
-            let mut takes = self.sum(&[*other], &names);
+            let mut takes = self.sum(&[*other], names);
             let is_apart = apart.iter().any(|(one, _)| one == other) || clashes(*other);
             takes.push(u64::from(is_apart));
+            takes.extend(spreads.iter().map(|spread| u64::from(spread.peers.contains(other))));
             Rival { pod: *other, takes }
         };
         let mut rivals: Vec<Rival> = others.iter().map(rival).collect();
         rivals.sort_by(|a, b| (b.takes[1], &b.takes).cmp(&(a.takes[1], &a.takes)));
         rivals
-    }
-
-    /// The names of what the pods ask for beside processor and memory.
-    fn names_asked(&self, who: &[usize]) -> Vec<&str> {
-        let names = who.iter().flat_map(|pod| self.state.pods[*pod].extras.keys());
-        let mut names: Vec<&str> = names.map(String::as_str).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
     }
 
     fn sum(&self, pods: &[usize], names: &[&str]) -> Vec<u64> {
@@ -146,8 +164,8 @@ impl Board {
 
 /// The least share of what all take of one thing that blocks the spot; more than 1 where nothing does.
 #[allow(clippy::cast_precision_loss, reason = "a bound with room to spare")]
-fn least_share(spot: &Spot, all: &[u64]) -> f64 {
-    let shares = spot.need.iter().zip(all).filter(|(_, all)| **all > 0);
+fn least_share(need: &[u64], all: &[u64]) -> f64 {
+    let shares = need.iter().zip(all).filter(|(_, all)| **all > 0);
     shares.map(|(need, all)| *need as f64 / *all as f64).fold(f64::MAX, f64::min)
 }
 
@@ -156,13 +174,30 @@ fn add(sum: &mut [u64], more: &[u64]) {
 }
 
 impl Contest<'_> {
-    /// Whether the others can be laid out such that every spot is blocked, or one where that is enough.
-    fn is_lost(mut self, is_one_enough: bool) -> bool {
-        if is_one_enough {
-            let all = self.unused();
-            return self.spots.iter().any(|spot| least_share(spot, &all) <= 1.0);
+    /// Whether the others can be laid out such that every spot is blocked.
+    fn is_lost(mut self) -> bool {
+        // The node with the fewest pods is never uneven: that one is blocked by something else.
+        let all = self.unused();
+        let plain = self.plain;
+        let is_blockable = |spot: &Spot| least_share(&spot.need[..plain], &all[..plain]) <= 1.0;
+        self.spots.is_empty() || self.spots.iter().any(is_blockable) && self.block_from(0)
+    }
+
+    /// Whether room is left for sure where pods keep the claimants off whole places, such as zones, each off one of them.
+    fn excludes_whole_places(&self, key: &str, times: usize) -> bool {
+        let mut places: std::collections::BTreeMap<Option<&str>, Vec<Spot>> = Default::default();
+        for spot in &self.spots {
+            places.entry(self.board.topology(spot.node, key)).or_default().push(spot.clone());
         }
-        self.block_from(0)
+        let all = self.unused();
+        let effort = |spots: &Vec<Spot>| -> f64 {
+            spots.iter().map(|spot| least_share(&spot.need, &all)).sum()
+        };
+        let mut places: Vec<Vec<Spot>> = places.into_values().collect();
+        places.sort_by(|a, b| effort(a).total_cmp(&effort(b)));
+        places.truncate(places.len().saturating_sub(times));
+        let left: Vec<Spot> = places.into_iter().flatten().collect();
+        !left.is_empty() && self.sums_exclude_it(&left)
     }
 
     /// What the others that are not used yet take together.
@@ -173,17 +208,25 @@ impl Contest<'_> {
         all
     }
 
-    /// Blocking a node takes some share of what the others take of one thing, and of each thing there is one whole.
+    /// Blocking a node takes some share of what the others take of one thing, and of each thing there is one whole. Things are
+    /// weighed such that blocking by each is about as dear; any weights would do.
+    #[allow(clippy::cast_precision_loss, reason = "a bound with room to spare")]
     fn sums_exclude_it(&self, spots: &[Spot]) -> bool {
         let all = self.unused();
-        let is_possible = |number: usize| spots.iter().any(|spot| spot.need[number] <= all[number]);
-        let things = (0..all.len()).filter(|number| is_possible(*number)).count();
-        let shares = spots.iter().map(|spot| least_share(spot, &all));
-        let (sum, most) = shares
-            .fold((0.0, 0.0), |(sum, most): (f64, f64), share| (sum + share, most.max(share)));
-        #[allow(clippy::cast_precision_loss, reason = "a bound with room to spare")]
-        let wholes = things as f64 * 1.000_001;
-        !spots.is_empty() && (sum > wholes || most > 1.0)
+        let share = |spot: &Spot, thing: usize| {
+            (spot.need[thing] <= all[thing]).then(|| spot.need[thing] as f64 / all[thing] as f64)
+        };
+        let mean = |thing: usize| {
+            let shares: Vec<f64> = spots.iter().filter_map(|spot| share(spot, thing)).collect();
+            (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+        };
+        let means: Vec<Option<f64>> = (0..all.len()).map(mean).collect();
+        let wholes: f64 = means.iter().flatten().map(|mean| 1.0 / mean).sum();
+        let effort = |spot: &Spot| {
+            let by = (0..all.len()).filter_map(|thing| Some(share(spot, thing)? / means[thing]?));
+            by.fold(f64::MAX, f64::min)
+        };
+        !spots.is_empty() && spots.iter().map(effort).sum::<f64>() > wholes * 1.000_001
     }
 
     /// Whether the spots from `at` on can be blocked by those that are not used yet. Where the steps are used up it is taken
@@ -195,8 +238,8 @@ impl Contest<'_> {
         let Some(spot) = self.spots.get(at).filter(|_| self.spots.len() <= MOST_SPOTS) else {
             return true;
         };
-        let (numbers, free) = (spot.need.len(), spot.free.len());
-        (0..numbers).any(|number| self.fill(at, number, 0, &vec![0; free + 1]))
+        let numbers = spot.need.len();
+        (0..numbers).any(|number| self.fill(at, number, 0, &vec![0; numbers]))
     }
 
     /// Whether the spot `at` can be blocked by its `number`, given what is there, and all later ones.

@@ -56,7 +56,7 @@ impl Planner<'_> {
         let state = &self.board.state;
         let moving = (0..self.means.len()).filter(|pod| self.means[*pod] != Means::None);
         let mut budgets: Vec<usize> =
-            moving.flat_map(|pod| state.budgets_of(&state.pods[pod])).collect();
+            moving.flat_map(|pod| state.budgets_of(pod)).copied().collect();
         budgets.sort_by_key(|at| {
             let budget = &state.budgets[*at];
             (&budget.namespace, &budget.name, *at)
@@ -67,14 +67,14 @@ impl Planner<'_> {
 
     fn guard(&self, budget: usize) -> Guard {
         let state = &self.board.state;
+        let allowance = state.allowance(budget);
+        let pods = state.guarded(budget).iter().map(|pod| &state.pods[*pod]);
         let budget = &state.budgets[budget];
-        let pods = state.pods.iter().filter(|pod| !pod.is_over() && budget.selects(pod));
         let whose = |id: &WorkloadId| format!("{}/{}", id.kind, id.name);
         let mut guarded: Vec<String> =
             pods.map(|pod| pod.workload().map_or_else(|| pod.name.clone(), whose)).collect();
         guarded.sort();
         guarded.dedup();
-        let allowance = state.allowance(budget);
         Guard {
             namespace: budget.namespace.clone(),
             name: budget.name.clone(),

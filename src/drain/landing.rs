@@ -207,9 +207,9 @@ impl Planner<'_> {
                     fix: format!("keep its manifest (kubectl get pod -n {} {} -o yaml), and make it again after", shell::word(&pod.namespace), shell::word(&pod.name)),
                 });
             }
-            for budget in state.budgets_of(pod) {
-                let budget = &state.budgets[budget];
-                let allowance = state.allowance(budget);
+            for budget in state.budgets_of(at) {
+                let allowance = state.allowance(*budget);
+                let budget = &state.budgets[*budget];
                 let is_ill = *means == Means::Drain
                     && !allowance.blocks_for_good()
                     && allowance.allowed() == 0;

@@ -9,7 +9,7 @@ use super::plan::Databases;
 use super::pod::{Owner, Pod, WorkloadId};
 use super::rules::{BuiltIn, Rules};
 use super::scale::Scaler;
-use super::state::{Budget, State};
+use super::state::State;
 
 /// How a pod leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub fn means_of(
                 return Means::None;
             }
             let single = is_single_database(state, pod);
-            if single && databases == Databases::ByReplica && state.budgets_of(pod).len() < 2 {
+            if single && databases == Databases::ByReplica && state.budgets_of(at).len() < 2 {
                 raises.extend(second_instance(state, at));
                 return Means::Drain;
             }
@@ -101,9 +101,9 @@ fn means_by_budgets(state: &State, at: usize, raises: &mut Vec<Raise>) -> Means 
             "nothing makes it anew, and `kubectl drain` refuses such pods".into(),
         );
     }
-    match state.budgets_of(pod).as_slice() {
+    match state.budgets_of(at) {
         [] => Means::Drain,
-        [one] => means_by_budget(state, at, &state.budgets[*one], raises),
+        [one] => means_by_budget(state, at, *one, raises),
         several => {
             let names: Vec<&str> =
                 several.iter().map(|budget| state.budgets[*budget].name.as_str()).collect();
@@ -115,17 +115,18 @@ fn means_by_budgets(state: &State, at: usize, raises: &mut Vec<Raise>) -> Means 
     }
 }
 
-fn means_by_budget(state: &State, at: usize, budget: &Budget, raises: &mut Vec<Raise>) -> Means {
+fn means_by_budget(state: &State, at: usize, guard: usize, raises: &mut Vec<Raise>) -> Means {
     let pod = &state.pods[at];
-    if pod.phase == "Pending" || !state.allowance(budget).blocks_for_good() {
+    if pod.phase == "Pending" || !state.allowance(guard).blocks_for_good() {
         return Means::Drain;
     }
     // The primary of several instances is moved away by the operator.
     if state.database_of(pod).is_some_and(|database| database.instances > 1) {
         return Means::Drain;
     }
+    let budget = &state.budgets[guard];
     let because = format!("the budget {} ({})", budget.name, budget.rule.shown());
-    match raise(state, at, budget, &because) {
+    match raise(state, at, guard, &because) {
         Some(raise) => {
             if !raises.iter().any(|known| known.workload == raise.workload) {
                 raises.push(raise);
@@ -137,7 +138,7 @@ fn means_by_budget(state: &State, at: usize, budget: &Budget, raises: &mut Vec<R
 }
 
 /// The fewest replicas with which the budget allows an eviction, where more may run at once.
-fn raise(state: &State, at: usize, budget: &Budget, because: &str) -> Option<Raise> {
+fn raise(state: &State, at: usize, guard: usize, because: &str) -> Option<Raise> {
     let pod = &state.pods[at];
     let may_surge = |id: &&WorkloadId| ["Deployment", "Rollout"].contains(&id.kind.as_str());
     let workload = pod.workload().filter(may_surge)?.clone();
@@ -147,10 +148,10 @@ fn raise(state: &State, at: usize, budget: &Budget, because: &str) -> Option<Rai
     }
     let now = i64::try_from(state.pods_of(&workload).len()).ok()?;
     let from = state.scales.get(&workload).map_or(now, |scale| scale.wanted);
-    let expected = state.allowance(budget).expected;
+    let expected = state.allowance(guard).expected;
     let lets_go = |to: &i64| {
         let expected = expected + to - from;
-        budget.rule.desired(expected).is_some_and(|desired| desired < expected)
+        state.budgets[guard].rule.desired(expected).is_some_and(|desired| desired < expected)
     };
     let to = (from + 1..=from + MOST_MORE).find(lets_go)?;
     let autoscaler = state.autoscaled.get(&workload).cloned();

@@ -8,13 +8,16 @@
 
 mod apart;
 pub mod board;
+pub mod budget;
 pub mod command;
 mod contest;
 pub mod described;
 pub mod dump;
 pub mod holding;
+mod kin;
 pub mod landing;
 pub mod means;
+mod objects;
 pub mod order;
 mod pending;
 mod places;

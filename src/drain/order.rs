@@ -107,7 +107,9 @@ pub fn pairs(state: &State, rules: &Rules) -> Vec<Pair> {
         let ids: BTreeSet<&WorkloadId> = state.pods.iter().filter_map(Pod::workload).collect();
         for id in ids {
             let pods = state.pods_of(id);
-            let is_named = pairs.iter().any(|pair| pods.iter().all(|pod| pair.pods.contains(pod)));
+            let is_named = pairs[..rules.pairs.len()]
+                .iter()
+                .any(|pair| pods.iter().all(|pod| pair.pods.contains(pod)));
             if pods.len() > 1 && id.kind != "Job" && !is_named {
                 let workload = Some(id.clone());
                 pairs.push(Pair { name: id.to_string(), workload, selector: None, pods });

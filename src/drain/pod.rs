@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::objects::{condition, labels, name, namespace};
 use super::scale::{Controllers, behind_replica_set};
-use super::state::{State, condition, labels, name, namespace};
+use super::state::State;
 use crate::capacity::amounts::Amounts;
-use crate::capacity::demand::pod_request;
 use crate::capacity::extras::{Extras, HostPort, host_ports, pod_extras};
+use crate::capacity::request::pod_request;
 use crate::checks::model::selector::Labels;
 use crate::checks::model::workload::DEFAULT_GRACE_SECONDS;
 use crate::checks::model::{int_at, is_true, items_at, text_at};
@@ -146,6 +147,11 @@ impl Pod {
     #[must_use]
     pub fn labels(&self) -> Labels<'_> {
         self.labels.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect()
+    }
+
+    /// What finds its labels.
+    pub(super) fn label<'a>(&'a self) -> impl Fn(&str) -> Option<&'a str> + use<'a> {
+        |key| self.labels.get(key).map(String::as_str)
     }
 
     /// Its workload.

@@ -27,7 +27,7 @@ impl Named {
             [namespace, kind, name] if !kind.is_empty() => (*namespace, Some(*kind), *name),
             _ => return None,
         };
-        let is_right = super::state::is_name(namespace) && super::state::is_name(name);
+        let is_right = super::objects::is_name(namespace) && super::objects::is_name(name);
         let kind = kind.map(str::to_owned);
         is_right.then(|| Self { namespace: namespace.to_owned(), kind, name: name.to_owned() })
     }

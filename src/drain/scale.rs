@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use super::objects::{labels, name, namespace};
 use super::pod::{Pod, WorkloadId};
-use super::state::{State, labels, name, namespace};
+use super::state::State;
 use crate::checks::model::selector::Selector;
 use crate::checks::model::{int_at, is_true, items_at, text_at};
 use crate::kustomize::node::Node;

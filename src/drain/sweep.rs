@@ -285,11 +285,9 @@ impl Planner<'_> {
             let ready: Vec<usize> = pair.pods.iter().filter(is_ready).copied().collect();
             let goes_whole = ready.len() > 1 && ready.iter().all(|pod| pods.contains(pod));
             let is_kept = |pod: &usize| {
-                let budgets = state.budgets_of(&state.pods[*pod]);
-                let keeps = |budget: &usize| {
-                    state.allowance(&state.budgets[*budget]).desired.is_some_and(|kept| kept > 0)
-                };
-                budgets_hold && budgets.iter().any(keeps) && pair.selector.is_none()
+                let keeps =
+                    |budget: &usize| state.allowance(*budget).desired.is_some_and(|kept| kept > 0);
+                budgets_hold && state.budgets_of(*pod).iter().any(keeps) && pair.selector.is_none()
             };
             if goes_whole
                 && !ready.iter().all(is_kept)

@@ -5,6 +5,7 @@
 
 use super::command;
 use super::plan::{Obstacle, Planner, StepKind};
+use crate::shell;
 
 impl Planner<'_> {
     /// Among pods of one node, those that share a volume for one node, in groups of two or more.
@@ -86,7 +87,7 @@ impl Planner<'_> {
             let query = format!(
                 "{{range .items[?(@.spec.source.persistentVolumeName==\"{volume}\")]}}{{.spec.nodeName}}{{\"\\n\"}}{{end}}"
             );
-            format!("kubectl get volumeattachment -o jsonpath='{query}'")
+            format!("kubectl get volumeattachment -o jsonpath={}", shell::word(&query))
         });
         let commands = commands.collect();
         self.step(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::command;
 use super::order::{Pair, pairs};
 use super::plan::{Step, StepKind};
-use super::pod::{Pod, WorkloadId};
+use super::pod::{Owner, Pod, WorkloadId};
 use super::progress::{Course, NewNode, NextStep, OldNode, Phase, Wrong};
 use super::scale::Shortage;
 use super::state::State;
@@ -113,12 +113,27 @@ impl Course<'_> {
         let named = before.scales.keys().chain(pods.filter_map(Pod::workload));
         let lasts = |id: &&WorkloadId| LASTING.contains(&id.kind.as_str());
         let known: BTreeSet<&WorkloadId> = named.filter(lasts).collect();
-        for id in known {
-            if before.has(id) && !self.now.has(id) {
-                let message = format!("{id} was there before, and is not now");
-                let fix = "look in git whether that is meant; the rest waits until it is known"
-                    .to_owned();
-                wrong.push(Wrong::new("workload-gone", message, fix));
+        let fix = "look in git whether that is meant; the rest waits until it is known";
+        for id in known.into_iter().filter(|id| before.has(id) && !self.now.has(id)) {
+            let (kind, message) = match self.now.scales.contains_key(id) {
+                true => ("workload-at-zero", format!("{id} is scaled to 0, and was not before")),
+                false => ("workload-gone", format!("{id} was there before, and is not now")),
+            };
+            wrong.push(Wrong::new(kind, message, fix.to_owned()));
+        }
+        self.look_at_pods_of_nobody(before, wrong);
+    }
+
+    /// Pods that nothing makes anew: whoever deleted one has to make it again.
+    fn look_at_pods_of_nobody(&self, before: &State, wrong: &mut Vec<Wrong>) {
+        let there: BTreeSet<String> = self.now.pods.iter().map(Pod::shown).collect();
+        let is_bare = |pod: &&Pod| pod.owner == Owner::Nobody && !pod.is_over();
+        for pod in before.pods.iter().filter(is_bare) {
+            let shown = pod.shown();
+            if !there.contains(&shown) {
+                let message = format!("{shown} was there before, and nothing makes it anew");
+                let fix = "make it again from its manifest, under the same name".to_owned();
+                wrong.push(Wrong::new("pod-gone", message, fix));
             }
         }
     }
@@ -239,8 +254,13 @@ impl Course<'_> {
             }
         }
         for pair in now.iter().filter(|pair| is_unknown(pair) && !is_up(self.now, &pair.pods)) {
-            let message = format!("{}: none of {} is ready", pair.name, pair.pods.len());
             let was = earlier.iter().find(|(_, known)| known.name == pair.name);
+            let message = match pair.pods.len() {
+                // That their workloads are scaled to 0 is told.
+                0 if was.is_some_and(|(state, known)| self.is_at_zero(state, known)) => continue,
+                0 => format!("{}: none of its pods is there", pair.name),
+                count => format!("{}: none of {count} is ready", pair.name),
+            };
             if was.is_some_and(|(state, known)| !is_up(state, &known.pods)) {
                 as_before.push(message);
                 continue;
@@ -252,6 +272,12 @@ impl Course<'_> {
             });
             wrong.push(Wrong { command: wait, ..Wrong::new("pair-down", message, fix) });
         }
+    }
+
+    /// Whether all workloads of a pair are scaled to 0 now.
+    fn is_at_zero(&self, before: &State, pair: &Pair) -> bool {
+        let wanted = |pod: &usize| Some(self.now.scales.get(before.pods[*pod].workload()?)?.wanted);
+        pair.pods.iter().all(|pod| wanted(pod) == Some(0))
     }
 
     pub(super) fn look_at_databases(&self, wrong: &mut Vec<Wrong>, as_before: &mut Vec<String>) {

@@ -153,7 +153,7 @@ impl From<HelmError> for Error {
             HelmError::Offline | HelmError::BadChart { .. } => {
                 Self::new(codes::REMOTE_BASE, message)
             }
-            HelmError::Process(_) | HelmError::Io { .. } => {
+            HelmError::Process(_) | HelmError::Ended { .. } | HelmError::Io { .. } => {
                 Self::new(codes::RENDERER_FAILED, message)
             }
         }

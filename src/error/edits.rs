@@ -5,6 +5,7 @@ use crate::change::DigestsError;
 use crate::hint;
 use crate::levers::{LeverError, LeverErrorKind};
 use crate::plan::{PlanError, Statement, Unproven};
+use crate::shell;
 use crate::verify::{FieldRefusal, Refusal};
 
 impl From<DigestsError> for Error {
@@ -49,7 +50,7 @@ impl From<PlanError> for Error {
             PlanError::Unseen { .. } => plain.hint("--unseen pins a name that only they can use"),
             PlanError::TagForName { key, image, name } => {
                 let value = format!("{key}={image}:{name}@sha256:…");
-                plain.hint(format!("for a tag and a digest write `{value}`"))
+                plain.hint(format!("for a tag and a digest write `{}`", shell::word(&value)))
             }
             PlanError::NoAdd { .. } => plain.hint("without --no-add an entry is added"),
             PlanError::Ambiguous { .. } => plain.hint("use a whole name"),

@@ -19,7 +19,7 @@ use chart_folder::{read_chart, too_large};
 
 /// The folder of the cache; another number where what is in it changes.
 const FOLDER: &str = "charts-1";
-/// The time that helm has to say its version.
+/// The time that helm has to say its version, unless the user says otherwise.
 const VERSION_TIME: Duration = Duration::from_secs(20);
 /// The time that helm has for one chart, unless the user says otherwise.
 const TEMPLATE_TIME: Duration = Duration::from_secs(60);
@@ -81,6 +81,12 @@ pub enum HelmError {
     /// Helm gave no result.
     #[error(transparent)]
     Process(ProcessError),
+    /// Something ended helm before it was done.
+    #[error("helm was ended before it was done ({how})")]
+    Ended {
+        /// By what.
+        how: String,
+    },
     /// A file of ours cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
@@ -120,8 +126,11 @@ impl Helm {
         let helm = Self { program: PathBuf::from("helm"), settings };
         let home = Home::new(&Layout::default())?;
         let mut ask = helm.call(&home, ["version".into(), "--short".into()].to_vec());
-        ask.allowed = VERSION_TIME;
+        ask.allowed = helm.settings.allowed.unwrap_or(VERSION_TIME);
         let Finished { status, stdout, .. } = process::run(&ask).map_err(not_started)?;
+        if status.code().is_none() {
+            return Err(HelmError::Ended { how: status.to_string() });
+        }
         let printed = String::from_utf8_lossy(&stdout);
         match (status.success(), major_version(&printed)) {
             (true, Some(3 | 4)) => Ok(helm),
@@ -284,6 +293,10 @@ fn major_version(printed: &str) -> Option<u32> {
 fn succeeded(finished: &Finished, home: &Home) -> Result<(), HelmError> {
     if finished.status.success() {
         return Ok(());
+    }
+    // An exit code is helm's own word; without one it never came to say anything.
+    if finished.status.code().is_none() {
+        return Err(HelmError::Ended { how: finished.status.to_string() });
     }
     let top = home.path().to_string_lossy();
     let said = String::from_utf8_lossy(&finished.stderr).replace(&format!("{top}/"), "");

@@ -11,6 +11,7 @@ use crate::checks::model::workload::Workload;
 use crate::checks::secret_source_removed::removed_secrets;
 use crate::image::{Digest, Split};
 use crate::kustomize::{FieldPath, Resource};
+use crate::shell;
 
 pub(super) fn resolve(
     change: &SetReplicas,
@@ -59,7 +60,8 @@ fn not_scaled(other: &Resource, count: i64) -> LeverError {
     let error = LeverError::new(LeverErrorKind::WrongKind, message);
     match Cluster::new(other) {
         Some(_) => error.hint(format!(
-            "a CloudNativePG Cluster has instances: overlay set instances … {name}={count}"
+            "a CloudNativePG Cluster has instances: overlay set instances … {}",
+            shell::word(&format!("{name}={count}"))
         )),
         None => error,
     }

@@ -11,6 +11,7 @@ use crate::checks::model::quantity::parse_quantity;
 use crate::checks::model::workload::Workload;
 use crate::kustomize::node::Node;
 use crate::kustomize::{Resource, path_of_field};
+use crate::shell;
 use std::collections::BTreeMap;
 
 pub(super) fn resolve(
@@ -67,6 +68,7 @@ fn choose<'c, 'a>(
         _ => {
             let message = format!("{} has several containers", workload.shown());
             let error = LeverError::new(LeverErrorKind::Ambiguous, message);
+            let names: Vec<_> = names.into_iter().map(shell::word).collect();
             Err(error.hint(format!("name one with --container: {}", names.join(", "))))
         }
     }

@@ -16,6 +16,7 @@ use crate::error::{Error, codes};
 use crate::kustomize::Resource;
 use crate::report::Report;
 use crate::report::capacity::{Capacity, Offer};
+use crate::shell;
 
 /// What the user asks of `overlay capacity`.
 #[derive(Clone, Debug)]
@@ -103,8 +104,10 @@ fn apart_unknown(set: &PodSet, kinds: &[NodeKind]) -> Option<String> {
     let key = set.apart_by.iter().find(|key| !kinds.is_empty() && !is_told(key))?;
     let owner = &set.owner;
     Some(format!(
-        "{}/{}: that its pods keep apart by {key} is not reckoned: tell kinds of node by labels={key}:…",
-        owner.kind, owner.name
+        "{}/{}: that its pods keep apart by {key} is not reckoned: tell kinds of node by {}",
+        owner.kind,
+        owner.name,
+        shell::word(&format!("labels={key}:…"))
     ))
 }
 

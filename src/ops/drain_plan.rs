@@ -135,11 +135,12 @@ pub(super) fn read_state(reader: &dyn ClusterReader) -> Result<(State, Vec<Strin
             Err(error) => return Err(error.into()),
         }
     }
-    let state = State::read(&objects).map_err(|error| {
+    let mut state = State::read(&objects).map_err(|error| {
         Error::new(codes::DUMP_INVALID, format!("{}: {error}", reader.described()))
             .hint(format!("write one with `{}`", drain::dump_command()))
     })?;
-    Ok((State { unseen, ..state }, unread))
+    state.unseen = unseen;
+    Ok((state, unread))
 }
 
 impl DrainPlanRequest {

@@ -70,7 +70,15 @@ impl Context {
         overlay: &str,
     ) -> Result<Built, Error> {
         if self.kustomize.is_some() {
-            return self.render_externally(tree, overlay);
+            return self.render_externally(tree, overlay).map_err(|error| {
+                match error.code() == codes::NOT_BUILDABLE
+                    && self.enable_helm
+                    && tree.names_charts()
+                {
+                    true => no_charts_elsewhere(),
+                    false => error,
+                }
+            });
         }
         match self.build(tree, overlay)? {
             Ok(rendered) => Ok(Built { rendered, text: String::new(), external: None }),
@@ -150,4 +158,12 @@ impl Context {
         });
         found.as_ref().map_err(Clone::clone)
     }
+}
+
+/// `--enable-helm` beside `--kustomize`: two flags that do not go together where there are charts.
+fn no_charts_elsewhere() -> Error {
+    let message =
+        "the program that --kustomize names may not run helm, whatever --enable-helm says";
+    Error::new(codes::NOT_BUILDABLE, message)
+        .hint("leave --kustomize out: the built-in build calls helm itself")
 }

@@ -23,9 +23,11 @@ const BASE: &str = include_str!("../../templates/pages/base.html");
 const STYLE: &str = include_str!("../../templates/pages/style.css");
 
 /// What several pages have: the name by which a template includes it, and its text.
-const PARTS: [(&str, &str); 2] = [
+const PARTS: [(&str, &str); 4] = [
     ("budgets", include_str!("../../templates/pages/parts/budgets.html")),
     ("node", include_str!("../../templates/pages/parts/node.html")),
+    ("notes", include_str!("../../templates/pages/parts/notes.html")),
+    ("tiles", include_str!("../../templates/pages/parts/tiles.html")),
 ];
 
 /// What a page is about, above its content.

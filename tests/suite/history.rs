@@ -415,3 +415,31 @@ fn only_a_shallow_clone_is_called_one() {
     let ran = empty.overlay(&["history", "o"]);
     assert!(ran.status == 4 && !ran.stderr.contains("shallow"), "{ran:?}");
 }
+
+/// What a remote base that cannot be had would render is not known on either side; that something of ours differs is.
+#[test]
+fn commits_between_versions_that_cannot_be_built_are_told_as_not_comparable() {
+    let base = "resources: [https://git.test/team/base?ref=v1]\n";
+    let with = |tag: &str| format!("{base}images: [{{name: web, newTag: '{tag}'}}]\n");
+    let repo = TestRepo::with_files(&[("overlays/prod/kustomization.yaml", &with("1"))]);
+    for tag in ["2", "3"] {
+        repo.write("overlays/prod/kustomization.yaml", &with(tag));
+        repo.commit(&format!("web {tag}"));
+    }
+    repo.write("unrelated.txt", "x\n");
+    repo.commit("unrelated");
+    // The second run may use what the first one kept.
+    for _ in 0..2 {
+        let ran = repo.overlay(&["history", "overlays/prod", "--offline", "-o", "json"]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let entries = ran.json()["result"]["overlays"][0]["entries"].clone();
+        let told: Vec<(&str, &str)> = (entries.as_array().unwrap().iter())
+            .map(|one| (one["subject"].as_str().unwrap(), one["status"].as_str().unwrap()))
+            .collect();
+        assert_eq!(told[..2], [("web 3", "unknown"), ("web 2", "unknown")], "{ran:?}");
+        assert_eq!(told.len(), 3, "{ran:?}");
+        assert!(entries[0]["reason"].as_str().unwrap().contains("cannot be had"), "{ran:?}");
+    }
+    let ran = repo.overlay(&["history", "overlays/prod", "--offline"]);
+    assert!(ran.stdout.contains("what it changes is not known"), "{ran:?}");
+}

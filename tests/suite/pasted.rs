@@ -91,3 +91,47 @@ spec: {selector: {app: db}, ports: [{port: 1}]}
         assert!(!ran.stdout.contains("overlay db;touch"), "{form}: {}", ran.stdout);
     }
 }
+
+const HOSTILE_POD: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: web, image: 'registry.test/web:1.0', args: ['--$(touch PWN)-image=registry.test/helper:latest']}
+      - {name: 'side;touch PWN', image: 'registry.test/side:1.0'}
+";
+
+/// Flags and names of containers that stand in advice are words as well.
+#[test]
+fn what_advice_names_can_be_pasted() {
+    let repo = TestRepo::with_files(&[
+        ("overlay/kustomization.yaml", "resources: [web.yaml]\n"),
+        ("overlay/web.yaml", HOSTILE_POD),
+    ]);
+    let pin =
+        ["pin", "overlay", "registry.test/web=1.1", "--allow-unpinned", "--dry-run", "-o", "json"];
+    let ran = repo.overlay(&pin);
+    assert!(ran.stdout.contains("pin it with --image-arg '--$(touch PWN)-image'"), "{ran:?}");
+    let ran = repo.overlay(&[
+        "set",
+        "resources",
+        "overlay",
+        "web",
+        "--limits",
+        "memory=1Gi",
+        "-o",
+        "json",
+    ]);
+    assert!(ran.stdout.contains("--container: web, 'side;touch PWN'"), "{ran:?}");
+    let ran = repo.overlay(&["set", "replicas", "overlay", "db;touch PWN=2", "-o", "json"]);
+    assert_ne!(ran.status, 0, "{ran:?}");
+    repo.write("overlay/kustomization.yaml", "resources: [web.yaml, db.yaml]\n");
+    let cluster = "apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata: {name: 'db;touch PWN'}\nspec: {instances: 1}\n";
+    repo.write("overlay/db.yaml", cluster);
+    let ran = repo.overlay(&["set", "replicas", "overlay", "db;touch PWN=2", "-o", "json"]);
+    assert!(ran.stdout.contains("overlay set instances … 'db;touch PWN=2'"), "{ran:?}");
+}

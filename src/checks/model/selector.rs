@@ -49,10 +49,15 @@ impl<'a> Selector<'a> {
     /// Whether `labels` fit.
     #[must_use]
     pub fn matches(&self, labels: &Labels<'_>) -> bool {
+        self.selects(|key| labels.get(key).copied())
+    }
+
+    /// Whether the labels fit that `label` finds by their keys.
+    #[must_use]
+    pub fn selects<'b>(&self, label: impl Fn(&str) -> Option<&'b str>) -> bool {
         let Some(node) = self.node else { return false };
-        let is_equal = |(key, value): &(&str, &str)| labels.get(key) == Some(value);
-        self.pairs.iter().all(is_equal)
-            && items_at(node, &["matchExpressions"]).iter().all(|wanted| holds(wanted, labels))
+        self.pairs.iter().all(|(key, value)| label(key) == Some(value))
+            && items_at(node, &["matchExpressions"]).iter().all(|wanted| holds(wanted, &label))
     }
 
     /// `app=web, tier in (a, b)`, for a message.
@@ -75,9 +80,9 @@ fn values_of(wanted: &Node) -> impl Iterator<Item = &str> {
     items_at(wanted, &["values"]).iter().filter_map(Node::as_str)
 }
 
-fn holds(wanted: &Node, labels: &Labels<'_>) -> bool {
-    let value = text_at(wanted, &["key"]).and_then(|key| labels.get(key));
-    let is_listed = || value.is_some_and(|value| values_of(wanted).any(|v| v == *value));
+fn holds<'b>(wanted: &Node, label: impl Fn(&str) -> Option<&'b str>) -> bool {
+    let value = text_at(wanted, &["key"]).and_then(label);
+    let is_listed = || value.is_some_and(|value| values_of(wanted).any(|v| v == value));
     match text_at(wanted, &["operator"]) {
         Some("In") => is_listed(),
         Some("NotIn") => !is_listed(),

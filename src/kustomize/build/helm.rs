@@ -240,6 +240,10 @@ impl Inflation<'_> {
             let reason = "with credentials in it is never used: they would stand in helm's argument list, which every user of the machine can read";
             return Err(never(NEVER_FOLLOWED[1], reason).at(repo.origin));
         }
+        if authority.contains(['?', '#']) {
+            let reason = "with a query in it is never used: what is secret in it would stand in helm's argument list, which every user of the machine can read";
+            return Err(never(NEVER_FOLLOWED[1], reason).at(repo.origin));
+        }
         Ok(ChartSource {
             name: name.to_string(),
             version: version.to_string(),

@@ -230,7 +230,8 @@ impl<'a> States<'a> {
             Err(error) => {
                 let mut state = broken(&error);
                 state.is_lasting &= !tree.names_remotes() && !tree.inflates_charts();
-                if error.code() != codes::BUILD_BROKEN && tree.names_charts() {
+                // What only is not at hand, a remote base or a chart, may render otherwise than before.
+                if error.code() != codes::BUILD_BROKEN {
                     state.inputs = Some(hex(&tree.digest()));
                 }
                 return (self.number(state), None);

@@ -7,6 +7,7 @@ use crate::change::Pin;
 use crate::image::{Digest, Split};
 use crate::kustomize::node::Node;
 use crate::kustomize::{FieldPath, ImageUse, ResourceId, UseKind};
+use crate::shell;
 
 impl Planner<'_> {
     pub(super) fn placeholder(&self, pin: &Pin, i: usize) -> PlanError {
@@ -120,9 +121,10 @@ impl Planner<'_> {
         for i in floating {
             let UseKind::Argument { flag, .. } = &self.view.uses[i].kind else { continue };
             let message = format!(
-                "{}: the argument {flag} {} is a floating image that no entry reaches; pin it with --image-arg {flag}",
+                "{}: the argument {flag} {} is a floating image that no entry reaches; pin it with --image-arg {}",
                 self.user(i),
-                self.view.uses[i].reference
+                self.view.uses[i].reference,
+                shell::word(flag)
             );
             self.note("floating-argument", message);
         }

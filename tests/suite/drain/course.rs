@@ -278,11 +278,99 @@ fn a_workload_that_is_gone_is_told() {
     set_replicas(&mut at_none, "keycloak", 0, 0);
     let database = without(under_way(|_| false), "Pod", "litellm-db-1");
     let database = without(database, "Cluster", "litellm-db");
-    for now in [gone, at_none, database] {
+    let told = [
+        (
+            gone,
+            "workload-gone",
+            "Deployment/keycloak in kernel-identity was there before, and is not now",
+        ),
+        (
+            at_none,
+            "workload-at-zero",
+            "Deployment/keycloak in kernel-identity is scaled to 0, and was not before",
+        ),
+        (
+            database,
+            "workload-gone",
+            "Cluster/litellm-db in system-llm was there before, and is not now",
+        ),
+    ];
+    for (now, id, message) in told {
         let ran = progress(&now, &[]);
-        assert_eq!((ran.status, findings(&ran)), (7, vec!["workload-gone".to_owned()]), "{ran:?}");
+        assert_eq!((ran.status, findings(&ran)), (7, vec![id.to_owned()]), "{ran:?}");
+        assert_eq!(ran.json()["result"]["findings"][0]["message"], message, "{ran:?}");
         assert_eq!(ran.json()["result"]["next"], Value::Null);
     }
+}
+
+/// The drain deletes it, and nothing brings it back: until somebody makes it again it is told.
+#[test]
+fn a_pod_that_nothing_makes_anew_is_not_forgotten() {
+    let bare = |node: &str| {
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "shop", "name": "debug"},
+            "spec": {"nodeName": node, "containers": [{"name": "main", "image": "i"}]},
+            "status": {"phase": "Running", "conditions": [{"type": "PodScheduled", "status": "True"}, {"type": "Ready", "status": "True"}]}})
+    };
+    let mut before = dump();
+    items(&mut before).push(bare("gentian-workers-z7j4s"));
+    let told = |mut now: Value, is_there: bool| {
+        if is_there {
+            items(&mut now).push(bare(LARGE[0]));
+        }
+        let repo = TestRepo::with_files(&[
+            (".overlay.yaml", SETTINGS),
+            ("before.json", &before.to_string()),
+            ("now.json", &now.to_string()),
+        ]);
+        repo.overlay(&[
+            "drain-plan",
+            "--progress",
+            "--from",
+            "now.json",
+            "--before",
+            "before.json",
+            "-o",
+            "json",
+        ])
+    };
+    let gone = told(under_way(on("gentian-workers-z7j4s")), false);
+    assert_eq!((gone.status, findings(&gone)), (7, vec!["pod-gone".to_owned()]), "{gone:?}");
+    let message = gone.json()["result"]["findings"][0]["message"].clone();
+    assert_eq!(message, "shop/debug was there before, and nothing makes it anew");
+    let made_again = told(under_way(on("gentian-workers-z7j4s")), true);
+    assert_eq!(made_again.status, 0, "{made_again:?}");
+}
+
+/// What a rule brings together has no pods where its workload is asked for none: that is told once, and not as "none of 0".
+#[test]
+fn a_pair_of_a_rule_that_is_scaled_to_none_is_told_once() {
+    let rule = format!(
+        "{SETTINGS}  pairs:\n  - name: perimeter\n    namespace: kernel-edge\n    selector: gateway.envoyproxy.io/owning-gateway-name=perimeter\n"
+    );
+    let progress = |now: &Value| {
+        let repo = TestRepo::with_files(&[
+            (".overlay.yaml", &rule),
+            ("before.json", &dump().to_string()),
+            ("now.json", &now.to_string()),
+        ]);
+        repo.overlay(&[
+            "drain-plan",
+            "--progress",
+            "--from",
+            "now.json",
+            "--before",
+            "before.json",
+            "-o",
+            "json",
+        ])
+    };
+    let mut at_none = without(under_way(|_| false), "Pod", PERIMETER);
+    set_replicas(&mut at_none, PERIMETER, 0, 0);
+    let ran = progress(&at_none);
+    assert_eq!((ran.status, findings(&ran)), (7, vec!["workload-at-zero".to_owned()]), "{ran:?}");
+    let ran = progress(&without(under_way(|_| false), "Pod", PERIMETER));
+    let messages = ran.json()["result"]["findings"].to_string();
+    assert!(messages.contains("perimeter: none of its pods is there"), "{messages}");
 }
 
 /// The pods of a database are counted, whatever its status still says.

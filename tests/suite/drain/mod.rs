@@ -1,6 +1,7 @@
 //! `overlay drain-plan`: judged by a reader of its commands and a cluster in small that know nothing of the planner.
 
 mod changed;
+mod clusters;
 mod course;
 pub(crate) mod kubectl;
 #[cfg(feature = "cluster")]
@@ -8,4 +9,5 @@ mod live;
 mod placing;
 mod random;
 mod scheduler;
+mod tight;
 pub(crate) mod world;

@@ -70,6 +70,16 @@ const HOSTILE: &[(&str, &str, &str)] = &[
         "credentials",
     ),
     ("helmCharts: [{name: none, repo: 'oci://u@h.example/x'}]\n", "not-buildable", "credentials"),
+    (
+        "helmCharts: [{name: none, repo: 'https://h.example/x?token=planted'}]\n",
+        "not-buildable",
+        "with a query",
+    ),
+    (
+        "helmCharts: [{name: none, repo: 'https://h.example/x#planted'}]\n",
+        "not-buildable",
+        "with a query",
+    ),
 ];
 
 #[test]

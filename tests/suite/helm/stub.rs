@@ -194,6 +194,50 @@ fn a_helm_that_hangs_or_prints_too_much_is_ended() {
     assert!(message.contains("helm: printed more than 67108864 bytes"), "{message}");
 }
 
+/// What something else ended says nothing of the chart.
+#[test]
+fn a_helm_that_was_killed_is_no_broken_build() {
+    let repo = repo("helmCharts: [{name: web}]\n");
+    let helm = stub(&repo, "v3.18.4+g0", "echo 'Error: half a word' >&2; kill -9 $$");
+    let ran = overlay(&repo, &helm, &["build", "overlays/prod", "-o", "json"]);
+    let (status, code, message) = broken(&ran);
+    assert_eq!((status, code.as_str()), (5, "renderer-failed"), "{ran:?}");
+    assert!(message.contains("helm was ended before it was done (signal: 9"), "{message}");
+}
+
+/// Also the question for its version is bounded by what the user says.
+#[test]
+fn a_helm_that_never_says_its_version_is_given_the_time_that_is_told() {
+    let repo = repo("helmCharts: [{name: web}]\n");
+    let helm = stub(&repo, "v3.18.4+g0", "");
+    fs::write(&helm, "#!/bin/sh\nsleep 600\n").unwrap();
+    let started = Instant::now();
+    let ran = overlay(&repo, &helm, &["build", "overlays/prod", "-o", "json", "--timeout", "1s"]);
+    let (status, code, message) = broken(&ran);
+    assert_eq!((status, code.as_str()), (5, "renderer-failed"), "{ran:?}");
+    assert!(message.contains("helm: not done after 1s"), "{message}");
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+}
+
+/// Two flags that do not go together where there are charts.
+#[test]
+fn another_kustomize_never_runs_helm_and_that_is_said() {
+    let repo = repo("helmCharts: [{name: web}]\n");
+    let helm = printing(&repo);
+    let kustomize = helm.parent().unwrap().join("kustomize");
+    let says = "#!/bin/sh\nif [ \"$1\" = version ]; then echo v5.8.1; exit 0; fi\necho 'Error: must specify --enable-helm' >&2\nexit 1\n";
+    fs::write(&kustomize, says).unwrap();
+    fs::set_permissions(&kustomize, fs::Permissions::from_mode(0o755)).unwrap();
+    let named = kustomize.to_str().unwrap();
+    let ran =
+        overlay(&repo, &helm, &["build", "overlays/prod", "-o", "json", "--kustomize", named]);
+    let (status, code, message) = broken(&ran);
+    assert_eq!((status, code.as_str()), (4, "not-buildable"), "{ran:?}");
+    assert!(message.contains("the program that --kustomize names may not run helm"), "{message}");
+    assert!(ran.stdout.contains("leave --kustomize out"), "{ran:?}");
+    assert!(calls(&repo).is_empty());
+}
+
 #[test]
 fn what_helm_says_is_told_with_the_place_of_the_chart() {
     let repo = repo("resources: []\nhelmCharts:\n- name: web\n");

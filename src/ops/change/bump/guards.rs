@@ -9,6 +9,7 @@ use crate::kustomize::ResourceId;
 use crate::kustomize::remote::mount_of;
 use crate::ops::change::removals;
 use crate::plan::{BaseReference, find_base_references};
+use crate::shell;
 use crate::verify::ObjectDiff;
 
 /// The one repository that is meant, by its address.
@@ -90,7 +91,8 @@ pub(super) fn refuse_kinds(new: &BTreeSet<(String, String)>, bump: &BumpBase) ->
         return Ok(());
     }
     let shown: Vec<String> = refused.iter().map(|(kind, group)| shown_kind(kind, group)).collect();
-    let flags: Vec<String> = refused.iter().map(|(k, _)| format!("--accept-kind {k}")).collect();
+    let flags: Vec<String> =
+        refused.iter().map(|(kind, _)| format!("--accept-kind {}", shell::word(kind))).collect();
     let message = format!("{} brings kinds that are new: {}", bump.reference, shown.join(", "));
     let hint = format!("where the cluster is ready for them: {}", flags.join(" "));
     Err(Error::new(codes::NEW_KINDS, message).hint(hint))

@@ -1,0 +1,105 @@
+//! PodDisruptionBudgets: what they select, and how many evictions they allow.
+
+use super::objects::{name, namespace};
+use super::pod::{Pod, WorkloadId};
+use super::state::State;
+use crate::checks::model::amount::Amount;
+use crate::checks::model::budget::Rule;
+use crate::checks::model::selector::Selector;
+use crate::kustomize::node::Node;
+
+/// A PodDisruptionBudget.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// How many pods it keeps.
+    pub rule: Rule,
+    selector: Option<Node>,
+}
+
+impl State {
+    /// The budgets that select a pod, by position.
+    #[must_use]
+    pub fn budgets_of(&self, pod: usize) -> &[usize] {
+        &self.kin.budgets_of[pod]
+    }
+
+    /// The pods that have not ended and that a budget selects, by position; both by position.
+    #[must_use]
+    pub fn guarded(&self, budget: usize) -> &[usize] {
+        &self.kin.guarded[budget]
+    }
+
+    /// What a budget, by position, comes to now.
+    #[must_use]
+    pub fn allowance(&self, budget: usize) -> Allowance {
+        let pods = || self.guarded(budget).iter().map(|pod| &self.pods[*pod]);
+        let budget = &self.budgets[budget];
+        let mut owners: Vec<&WorkloadId> = pods().filter_map(Pod::workload).collect();
+        owners.sort();
+        owners.dedup();
+        let count = |is_one: &dyn Fn(&Pod) -> bool| {
+            i64::try_from(pods().filter(|pod| is_one(pod)).count()).unwrap_or(i64::MAX)
+        };
+        let of_owner = |id: &WorkloadId| match self.scales.get(id) {
+            Some(scale) => scale.wanted,
+            None => count(&|pod| pod.workload() == Some(id)),
+        };
+        let scale: i64 = owners.iter().map(|id| of_owner(id)).sum();
+        let expected = if budget.counts_pods() { count(&|_| true) } else { scale };
+        let healthy = count(&|pod| pod.is_ready && !pod.is_terminating);
+        Allowance { expected, healthy, desired: budget.rule.desired(expected) }
+    }
+}
+
+/// What a budget comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// The pods that there should be.
+    pub expected: i64,
+    /// The pods that are ready.
+    pub healthy: i64,
+    /// The pods that must stay; `None` for numbers that the API refuses.
+    pub desired: Option<i64>,
+}
+
+impl Allowance {
+    /// How many may be evicted now; none where the controller fails.
+    #[must_use]
+    pub fn allowed(self) -> i64 {
+        let desired = self.desired.unwrap_or(i64::MAX);
+        if self.expected <= 0 { 0 } else { (self.healthy - desired).max(0) }
+    }
+
+    /// Whether no eviction is ever allowed, though all pods are well.
+    #[must_use]
+    pub fn blocks_for_good(self) -> bool {
+        self.desired.is_none_or(|desired| desired >= self.expected)
+    }
+}
+
+impl Budget {
+    pub(super) fn read(object: &Node) -> Self {
+        Self {
+            namespace: namespace(object).to_owned(),
+            name: name(object).to_owned(),
+            rule: Rule::read(object),
+            selector: object.lookup(&["spec", "selector"]).cloned(),
+        }
+    }
+
+    /// Whether it selects a pod.
+    #[must_use]
+    pub fn selects(&self, pod: &Pod) -> bool {
+        pod.namespace == self.namespace
+            && Selector::new(self.selector.as_ref()).selects(pod.label())
+    }
+
+    /// Whether it counts the pods that there are, and not those that there should be.
+    fn counts_pods(&self) -> bool {
+        matches!(self.rule.min_available, Some(Amount::Count(_)))
+    }
+}
