@@ -419,7 +419,7 @@ fn only_a_shallow_clone_is_called_one() {
 /// What a remote base that cannot be had would render is not known on either side; that something of ours differs is.
 #[test]
 fn commits_between_versions_that_cannot_be_built_are_told_as_not_comparable() {
-    let base = "resources: [https://git.test/team/base?ref=v1]\n";
+    let base = "resources:\n- https://git.test/team/base?ref=v1\n";
     let with = |tag: &str| format!("{base}images: [{{name: web, newTag: '{tag}'}}]\n");
     let repo = TestRepo::with_files(&[("overlays/prod/kustomization.yaml", &with("1"))]);
     for tag in ["2", "3"] {
