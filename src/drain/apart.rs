@@ -58,6 +58,11 @@ impl Board {
         here.is_some() && here == self.topology(*there, key)
     }
 
+    /// Whether the pods of a spread may not lie too unevenly for a pod to come.
+    pub(super) fn has_spread(&self, pod: usize) -> bool {
+        must_spread(&self.state.pods[pod].spec).next().is_some()
+    }
+
     /// Topology spreads by host that must hold, over all nodes that the pod's affinity allows: closed ones count too, unless
     /// the spread says otherwise (Kubernetes `plugins/podtopologyspread`, `nodeTaintsPolicy`).
     pub(super) fn spreads(&self, pod: usize) -> Vec<Spread> {

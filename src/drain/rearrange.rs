@@ -1,6 +1,19 @@
 //! Whether there is a placement at all: a bounded search through those of the pods that have moved.
 
+use std::collections::{HashMap, HashSet};
+
 use super::board::Board;
+
+/// Which nodes are alike.
+struct Classes {
+    /// By node.
+    of: Vec<usize>,
+    /// Whether it matters which pods a node has, and not only what is left of it.
+    by_pods: bool,
+}
+
+/// The class of a node, what is left of it, and the pods that were put there where that matters.
+type Likeness = (usize, Vec<u64>, Vec<usize>);
 
 impl Board {
     /// Finds a node for each of the `items`, pods that go to one node together, by moving those that have one; the largest first.
@@ -36,20 +49,22 @@ impl Board {
     }
 
     fn search(&mut self, items: &[Vec<usize>], steps: &mut usize) -> bool {
+        let classes = self.classes(items);
+        let mut failed: HashSet<(usize, Vec<Likeness>)> = HashSet::new();
         let mut chosen: Vec<usize> = Vec::new();
         let mut from = 0;
         while let Some(item) = items.get(chosen.len()) {
-            let taker = self.put_first(item, from);
+            let likeness = (from == 0).then(|| self.likeness(&classes, items, &chosen));
+            let is_known = likeness.is_some_and(|like| failed.contains(&(chosen.len(), like)));
+            let taker = if is_known { None } else { self.put_first(item, from) };
             *steps = steps.saturating_sub(taker.map_or(self.state.nodes.len(), |at| at + 1 - from));
             if let Some(node) = taker {
                 chosen.push(node);
-                // Of pods that are alike, a later one goes no further to the front.
-                let next = items.get(chosen.len());
-                from = if next.is_some_and(|next| self.are_alike(item, next)) { node } else { 0 };
+                from = 0;
                 continue;
             }
-            let last = chosen.pop().filter(|_| *steps > 0);
-            let Some(last) = last else {
+            failed.insert((chosen.len(), self.likeness(&classes, items, &chosen)));
+            let Some(last) = chosen.pop().filter(|_| *steps > 0) else {
                 items.iter().flatten().for_each(|pod| self.lift(*pod));
                 return false;
             };
@@ -57,6 +72,37 @@ impl Board {
             from = last + 1;
         }
         true
+    }
+
+    /// The class of each node: those of one class take the same items while they have the same left.
+    fn classes(&self, items: &[Vec<usize>]) -> Classes {
+        let pods = || items.iter().flatten().map(|pod| (*pod, &self.state.pods[*pod]));
+        let looks_at_others = pods().any(|(at, pod)| {
+            self.has_spread(at) || !pod.ports.is_empty() || !pod.extras.is_empty()
+        });
+        if looks_at_others || self.is_repeller.contains(&true) {
+            return Classes { of: (0..self.state.nodes.len()).collect(), by_pods: true };
+        }
+        let mut known: HashMap<Vec<bool>, usize> = HashMap::new();
+        let mut class = |node: usize| {
+            let takes = pods().map(|(_, pod)| self.forbids(pod, node).is_none());
+            let takes = takes.chain([self.is_open(node)]).collect();
+            let next = known.len();
+            *known.entry(takes).or_insert(next)
+        };
+        Classes { of: (0..self.state.nodes.len()).map(&mut class).collect(), by_pods: false }
+    }
+
+    /// What of the placement of the first items decides whether the rest can be placed.
+    fn likeness(&self, classes: &Classes, items: &[Vec<usize>], chosen: &[usize]) -> Vec<Likeness> {
+        let on = |node: usize| {
+            let here = chosen.iter().zip(items).filter(|(at, _)| **at == node && classes.by_pods);
+            here.flat_map(|(_, item)| item).copied().collect::<Vec<usize>>()
+        };
+        let like = |(node, class): (usize, &usize)| (*class, self.free_of(node, &[]), on(node));
+        let mut all: Vec<Likeness> = classes.of.iter().enumerate().map(like).collect();
+        all.sort_unstable();
+        all
     }
 
     /// Puts all on the first node, from `from` on, that takes them.
@@ -88,14 +134,5 @@ impl Board {
             self.put(*pod, node);
         }
         true
-    }
-
-    fn are_alike(&self, one: &[usize], other: &[usize]) -> bool {
-        let ([one], [other]) = (one, other) else { return false };
-        let (one, other) = (&self.state.pods[*one], &self.state.pods[*other]);
-        one.owner == other.owner
-            && one.request == other.request
-            && one.claims.is_empty()
-            && other.claims.is_empty()
     }
 }

@@ -112,8 +112,8 @@ fn what_advice_names_can_be_pasted() {
         ("overlay/kustomization.yaml", "resources: [web.yaml]\n"),
         ("overlay/web.yaml", HOSTILE_POD),
     ]);
-    let pin =
-        ["pin", "overlay", "registry.test/web=1.1", "--allow-unpinned", "--dry-run", "-o", "json"];
+    let to = format!("registry.test/web=registry.test/web@sha256:{}", "1".repeat(64));
+    let pin = ["pin", "overlay", &to, "--dry-run", "-o", "json"];
     let ran = repo.overlay(&pin);
     assert!(ran.stdout.contains("pin it with --image-arg '--$(touch PWN)-image'"), "{ran:?}");
     let ran = repo.overlay(&[
