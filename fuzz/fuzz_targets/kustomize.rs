@@ -47,6 +47,14 @@ fn files(text: &str) -> Memory {
     Memory(files)
 }
 
+/// The lines of a text without their order: go-yaml's order of keys goes in circles where numbers in keys begin with zeros
+/// (`v2v02` < `v07` < `v11` < `v2v02`), and kustomize itself prints such keys in another order each time.
+fn sorted_lines(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
 fuzz_target!(|text: &str| {
     let files = files(text);
     let directories: BTreeSet<&str> = files.0.keys().map(|p| p.rsplit_once('/').map_or("", |(d, _)| d)).collect();
@@ -54,7 +62,7 @@ fuzz_target!(|text: &str| {
         let Ok(tree) = SourceTree::load(&files, directory) else { continue };
         let Ok(rendered) = build(&tree, directory) else { continue };
         let Ok(printed) = rendered.to_yaml() else { continue };
-        let again = Rendered::parse(&printed).and_then(|r| r.to_yaml());
-        assert_eq!(again.as_deref().ok(), Some(printed.as_str()));
+        let again = Rendered::parse(&printed).and_then(|r| r.to_yaml()).expect("a render is read");
+        assert_eq!(sorted_lines(&again), sorted_lines(&printed));
     }
 });
