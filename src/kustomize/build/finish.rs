@@ -4,6 +4,7 @@
 //! `resource/resource.go` (`RemoveBuildAnnotations`).
 
 use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::node::{Map, Node};
 use crate::kustomize::read::check_metadata;
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::resource::{BUILD_ANNOTATION_PREFIX, Resource};
@@ -82,17 +83,39 @@ pub(super) fn clean_annotations(
             continue;
         }
         check_annotations(resource)?;
+        if is_repeated(resource) {
+            clean_step_by_step(resource, &keep);
+            continue;
+        }
         let mut annotations = resource.annotations();
         annotations.retain(|(key, _)| is_printed(key) && keep(key));
         let origin = resource.origin;
-        if annotations.is_empty() {
-            // They are set once for each of the two histories, which matters for a field that stands
-            // twice.
-            resource.set_annotations(Vec::new(), origin);
-        }
         resource.set_annotations(annotations, origin);
     }
     Ok(())
+}
+
+/// Whether the annotations stand twice.
+fn is_repeated(resource: &Resource) -> bool {
+    let metadata = resource.node.get("metadata").and_then(Node::as_map);
+    let entries = metadata.map(Map::entries).unwrap_or_default().iter();
+    entries.filter(|entry| &*entry.key.text == "annotations").count() > 1
+}
+
+/// Of annotations that stand twice the first are cleaned, and what is empty goes and leaves the next to
+/// the next step: kustomize's own first, then those of each history.
+fn clean_step_by_step(resource: &mut Resource, keep: impl Fn(&str) -> bool) {
+    let origin = resource.origin;
+    let mut annotations = resource.annotations();
+    if !annotations.is_empty() {
+        annotations.retain(|(key, _)| is_printed(key));
+        resource.set_annotations(annotations, origin);
+    }
+    for history in HISTORY.into_iter().filter(|history| !keep(history)) {
+        let mut annotations = resource.annotations();
+        annotations.retain(|(key, _)| &**key != history);
+        resource.set_annotations(annotations, origin);
+    }
 }
 
 /// Kustomize takes a list for pairs, and breaks where the last one is none.
