@@ -8,6 +8,7 @@
 //! Source: kyaml v0.21.1 `yaml/merge2`, `yaml/walk`; `yaml/fns.go` for `FieldSetter`. The comments
 //! name what looks like an accident there and is kept, for the output depends on it.
 
+mod arena;
 mod directive;
 mod list;
 

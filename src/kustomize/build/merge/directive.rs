@@ -2,7 +2,7 @@
 //!
 //! Source: kyaml v0.21.1 `yaml/merge2/smpdirective.go`.
 
-use super::list::drop_matching;
+use super::arena::drop_matching;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Node, Text};
 
