@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 use self::scalar::{Context, write_string};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::{Comment, Entry, Layout, Map, Node, Value};
+use crate::kustomize::node::{Entry, Layout, Map, Node, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::Resource;
 
@@ -56,11 +56,7 @@ pub(crate) fn as_yaml(resources: &[Resource]) -> Result<String, BuildError> {
 /// # Errors
 /// [`BuildErrorKind::Unsupported`] for such a value; `in_flow` says that it stands in braces or brackets.
 pub(crate) fn check_comment(node: &Node, in_flow: bool) -> Result<(), BuildError> {
-    if node.as_scalar().is_some() {
-        return Ok(());
-    }
-    let is_own = matches!(node.comment.as_deref(), Some(Comment::Behind(_) | Comment::Around));
-    let is_commented = is_own || node.layout == Layout::CommentedBlock;
+    let is_commented = node.layout == Layout::CommentedBlock && node.as_scalar().is_none();
     if !is_commented || (!in_flow && !node.is_nil_or_empty()) {
         return Ok(());
     }

@@ -50,7 +50,7 @@ pub(super) enum Form<'s> {
 pub(super) enum Remark<'s> {
     /// Behind it on its line, from `#` on.
     Behind(&'s str),
-    /// Behind the bracket that closes it, from `#` on.
+    /// Behind the end of a collection, most often its bracket, from `#` on.
     Closing(&'s str),
     /// On lines of their own: above it, or below it in a list.
     Around,
@@ -65,7 +65,7 @@ pub(super) struct SyntaxNode<'s> {
     pub(super) is_flow: bool,
     /// Whether it is a scalar or a collection by indentation, with a comment behind its key.
     pub(super) is_commented: bool,
-    /// The comment of a scalar or of a collection in brackets, or of one by indentation behind its anchor or tag.
+    /// The comment of a scalar or of a collection.
     pub(super) comment: Option<Remark<'s>>,
     /// The tag, `!!name` for one of YAML's own.
     pub(super) tag: Option<Box<str>>,

@@ -50,7 +50,7 @@ fn merge(node: &mut Node) -> Result<(), BuildError> {
         return Ok(());
     };
     let value = map.entries_mut().remove(at).value;
-    let origin = value.origin;
+    let (origin, in_brackets) = (value.origin, value.layout == Layout::Flow);
     let mut sources = match value.value {
         Value::Seq(items) => items,
         _ => vec![value],
@@ -61,7 +61,7 @@ fn merge(node: &mut Node) -> Result<(), BuildError> {
     }
     for source in &mut sources {
         merge(source)?;
-        let in_flow = layout != Layout::Flow && source.layout == Layout::Flow;
+        let in_flow = layout != Layout::Flow && (in_brackets || source.layout == Layout::Flow);
         let Value::Map(added) = std::mem::replace(&mut source.value, Value::Seq(Vec::new())) else {
             continue;
         };

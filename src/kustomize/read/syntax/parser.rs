@@ -40,6 +40,8 @@ struct Parser<'s> {
     last: Mark,
     /// The comment behind that; empty for none.
     comment: &'s str,
+    /// The comment behind an anchor or a tag: it goes to the next scalar, or the next end of a collection.
+    pending: &'s str,
     /// Nodes so far, aliases expanded.
     expanded: u64,
     depth: usize,
@@ -67,6 +69,7 @@ pub(super) fn parse(text: &str, rules: Rules) -> Result<Syntax<'_>, YamlError> {
         handles: Vec::new(),
         last: Mark::default(),
         comment: "",
+        pending: "",
         expanded: 0,
         depth: 0,
         deepest: 0,
@@ -148,6 +151,9 @@ impl<'s> Parser<'s> {
             return self.alias(name);
         }
         let properties = self.properties()?;
+        if (properties.anchor.is_some() || properties.tag.is_some()) && !self.comment.is_empty() {
+            self.pending = self.comment;
+        }
         let mark = self.scanner.peek()?.mark;
         let (form, layout) = match self.scanner.peek()?.kind {
             TokenKind::Scalar(..) => return self.scalar(properties),
@@ -228,15 +234,22 @@ impl<'s> Parser<'s> {
         match token.kind {
             TokenKind::Scalar(text, style) => {
                 let id = self.leaf(text, style, properties, token.mark)?;
+                let comment = self.with_pending(token.comment);
                 self.syntax.nodes[id.0 as usize].comment = match token.is_below_comment {
                     true => Some(Remark::Around),
-                    false if token.comment.is_empty() => None,
-                    false => Some(Remark::Behind(token.comment)),
+                    false if comment.is_empty() => None,
+                    false => Some(Remark::Behind(comment)),
                 };
                 Ok(id)
             }
             _ => self.absent(),
         }
+    }
+
+    /// The comment itself, or the one that was left for what comes now.
+    fn with_pending(&mut self, comment: &'s str) -> &'s str {
+        let pending = std::mem::take(&mut self.pending);
+        if comment.is_empty() { pending } else { comment }
     }
 
     /// The value that is not written behind the last token.
@@ -246,6 +259,8 @@ impl<'s> Parser<'s> {
 
     fn alias(&mut self, name: &'s str) -> Result<SyntaxId, YamlError> {
         let mark = self.take()?.mark;
+        // The comments of an alias go with it when it is expanded.
+        self.pending = "";
         let Some(anchor) = self.anchors.get(name) else {
             return Err(mark.error(format!("the anchor `{name}` is not known")));
         };
@@ -274,16 +289,8 @@ impl<'s> Parser<'s> {
         mark: Mark,
     ) -> Result<SyntaxId, YamlError> {
         let is_map = matches!(form, Form::Map);
-        let has_properties = properties.anchor.is_some() || properties.tag.is_some();
         let mut node = new_node(form, properties.tag, mark);
         node.is_flow = layout == Layout::Flow;
-        if !self.comment.is_empty() && !node.is_flow {
-            // Behind a key the comment is the key's, behind an anchor or a tag the collection's.
-            match has_properties {
-                true => node.comment = Some(Remark::Behind(self.comment)),
-                false => node.is_commented = true,
-            }
-        }
         let before = (self.expanded, self.deepest);
         self.deepest = self.depth;
         let id = self.open(node, mark)?;
@@ -301,8 +308,9 @@ impl<'s> Parser<'s> {
             (false, _) => self.block_items(layout)?,
         }
         self.close(id, first);
-        if layout == Layout::Flow && !self.comment.is_empty() {
-            self.syntax.nodes[id.0 as usize].comment = Some(Remark::Closing(self.comment));
+        let comment = self.with_pending(if layout == Layout::Flow { self.comment } else { "" });
+        if !comment.is_empty() {
+            self.syntax.nodes[id.0 as usize].comment = Some(Remark::Closing(comment));
         }
         let own = |anchor: &&mut Anchor| anchor.node == id;
         let anchor = properties.anchor.and_then(|name| self.anchors.get_mut(name));
@@ -365,11 +373,14 @@ impl<'s> Parser<'s> {
             let key = self.block_part()?;
             self.add(key);
             let has_value = self.take_if(&TokenKind::Value)?;
-            let is_commented = has_value && !self.comment.is_empty();
+            // A comment behind a key is the key's, though its value is on the next line, or nowhere.
+            let is_behind_key = has_value && !self.comment.is_empty();
+            let of_key = &mut self.syntax.nodes[key.0 as usize].comment;
+            let is_commented =
+                is_behind_key || of_key.take_if(|it| matches!(it, Remark::Behind(_))).is_some();
             let value = if has_value { self.block_part()? } else { self.absent()? };
             let node = &mut self.syntax.nodes[value.0 as usize];
-            // A comment behind a key is the key's, though its value is on the next line, or nowhere.
-            node.is_commented |= is_commented && matches!(node.form, Form::Scalar(..));
+            node.is_commented |= is_commented && !node.is_flow;
             self.add(value);
         }
         if self.take_if(&TokenKind::BlockEnd)? {
