@@ -111,8 +111,6 @@ pub enum Layout {
     /// By indentation.
     #[default]
     Block,
-    /// By indentation, with a comment behind the key; this one a scalar may have, too.
-    CommentedBlock,
     /// In braces or brackets.
     Flow,
 }
@@ -148,9 +146,11 @@ pub struct Node {
     pub value: Value,
     /// Who decided it.
     pub origin: Origin,
-    /// How it is laid out, if it is a mapping or a sequence; of a scalar, whether its key has a comment.
+    /// How it is laid out, if it is a mapping or a sequence.
     pub layout: Layout,
-    /// The comment of the value itself; [`Layout::CommentedBlock`] is for one of its key.
+    /// Whether the key that it is the value of has a comment behind it.
+    pub is_key_commented: bool,
+    /// The comment of the value itself.
     pub comment: Option<Box<Comment>>,
 }
 
@@ -275,10 +275,14 @@ impl Map {
 }
 
 impl Node {
+    fn of(value: Value, origin: Origin) -> Self {
+        Self { value, origin, layout: Layout::Block, is_key_commented: false, comment: None }
+    }
+
     /// A node of `scalar`.
     #[must_use]
     pub fn scalar(scalar: Scalar, origin: Origin) -> Self {
-        Self { value: Value::Scalar(scalar), origin, layout: Layout::Block, comment: None }
+        Self::of(Value::Scalar(scalar), origin)
     }
 
     /// A scalar whose type its text decides when it is printed (kyaml `NewScalarRNode`).
@@ -302,13 +306,13 @@ impl Node {
     /// A mapping.
     #[must_use]
     pub fn map(map: Map, origin: Origin) -> Self {
-        Self { value: Value::Map(map), origin, layout: Layout::Block, comment: None }
+        Self::of(Value::Map(map), origin)
     }
 
     /// A sequence.
     #[must_use]
     pub fn seq(items: Vec<Node>, origin: Origin) -> Self {
-        Self { value: Value::Seq(items), origin, layout: Layout::Block, comment: None }
+        Self::of(Value::Seq(items), origin)
     }
 
     /// The scalar, if it is one.
@@ -427,6 +431,7 @@ impl Node {
             scalar.shared = shared;
         }
         value.layout = self.layout;
+        value.is_key_commented = self.is_key_commented;
         *self = value;
     }
 

@@ -168,7 +168,6 @@ impl<'t, 's> Converter<'t, 's> {
     fn laid_out(&self, id: SyntaxId, value: Value) -> Node {
         let layout = match self.tree.node(id) {
             node if node.is_flow => Layout::Flow,
-            node if node.is_commented => Layout::CommentedBlock,
             _ => Layout::Block,
         };
         let comment = self.tree.node(id).comment.map(|remark| {
@@ -178,7 +177,8 @@ impl<'t, 's> Converter<'t, 's> {
                 Remark::Around => Comment::Around,
             })
         });
-        Node { value, origin: self.origin(id), layout, comment }
+        let is_key_commented = self.tree.node(id).is_commented;
+        Node { value, origin: self.origin(id), layout, is_key_commented, comment }
     }
 
     fn items(&self, id: SyntaxId) -> Result<Vec<Node>, BuildError> {

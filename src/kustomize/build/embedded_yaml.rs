@@ -102,7 +102,7 @@ fn has_comment(node: &Node) -> bool {
         Value::Seq(items) => items.iter().any(has_comment),
         Value::Map(map) => map.entries().iter().any(|entry| has_comment(&entry.value)),
     };
-    below || node.comment.is_some() || node.layout == Layout::CommentedBlock
+    below || node.comment.is_some() || node.is_key_commented
 }
 
 #[derive(Default)]
@@ -180,7 +180,7 @@ impl Printer {
             _ if node.layout == Layout::Flow || node.is_nil_or_empty() => {
                 Some(Some(Inline::Text(flow_text(node)?)))
             }
-            _ if node.layout == Layout::CommentedBlock => None,
+            _ if node.is_key_commented => None,
             _ => Some(None),
         }
     }

@@ -56,8 +56,9 @@ pub(crate) fn as_yaml(resources: &[Resource]) -> Result<String, BuildError> {
 /// # Errors
 /// [`BuildErrorKind::Unsupported`] for such a value; `in_flow` says that it stands in braces or brackets.
 pub(crate) fn check_comment(node: &Node, in_flow: bool) -> Result<(), BuildError> {
-    let is_commented = node.layout == Layout::CommentedBlock && node.as_scalar().is_none();
-    if !is_commented || (!in_flow && !node.is_nil_or_empty()) {
+    let is_commented = node.is_key_commented && node.as_scalar().is_none();
+    let is_in_braces = in_flow || (node.is_nil_or_empty() && node.layout != Layout::Flow);
+    if !is_commented || !is_in_braces {
         return Ok(());
     }
     let what = "a comment behind the key of an object that is printed in braces";

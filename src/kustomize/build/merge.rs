@@ -236,7 +236,7 @@ impl<'s> Walker<'s> {
         let merged = self.walk(Sources::Two(None, Some(entry.value)), field)?;
         if let Some(mut merged) = merged.filter(|merged| !merged.node.is_null()) {
             merged.node.quote_if_yaml_1_1_differs();
-            merged.node.layout = without_comment(merged.node.layout);
+            merged.node.is_key_commented = false;
             let key = Scalar { style: entry.key.style, ..Scalar::untagged(entry.key.text) };
             map.entries_mut().push(Entry { key, value: merged.node });
         }
@@ -334,6 +334,7 @@ struct Written {
     style: Style,
     shared: u32,
     layout: Layout,
+    is_key_commented: bool,
 }
 
 impl Written {
@@ -341,29 +342,21 @@ impl Written {
     fn of(old: &Node, patch: Option<&Node>) -> Self {
         let is_empty_collection = old.as_scalar().is_none() && old.is_nil_or_empty();
         let layout = match patch {
-            Some(patch) if is_empty_collection => without_comment(patch.layout),
+            Some(patch) if is_empty_collection => patch.layout,
             _ => old.layout,
         };
         let (style, shared) = old.as_scalar().map_or((Style::Plain, 0), |s| (s.style, s.shared));
         let shared = if patch.is_some() { shared_values::written(shared) } else { shared };
-        Self { style, shared, layout }
+        Self { style, shared, layout, is_key_commented: old.is_key_commented }
     }
 
     fn keep(self, node: &mut Node) {
         node.layout = self.layout;
+        node.is_key_commented = self.is_key_commented;
         if let Some(scalar) = node.as_scalar_mut() {
             scalar.style = self.style;
             scalar.shared = self.shared;
         }
-    }
-}
-
-/// The layout of a value whose key is written anew, or is another's: a comment behind the key is not
-/// kept.
-fn without_comment(layout: Layout) -> Layout {
-    match layout {
-        Layout::CommentedBlock => Layout::Block,
-        other => other,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Map, Node, Tag, Text, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::{NOT_A_NAMESPACE, Resource, ResourceId};
+use crate::yaml::scalar::{Resolved, Rules, resolve};
 
 /// Gives every field that refers to another object by name that object's present name.
 ///
@@ -375,9 +376,15 @@ fn subject_namespace(subject: &Node) -> Result<Option<Text>, BuildError> {
     }
 }
 
-/// The text of a scalar that is read as a string.
+/// The text of a scalar that is read as a string, which a time is not here.
 fn text_of(node: &Node) -> Option<&str> {
     let scalar = node.as_scalar()?;
+    let is_unquoted = scalar.tag == Tag::Unset && !scalar.style.is_quoted();
+    if scalar.tag == Tag::Timestamp
+        || (is_unquoted && resolve(&scalar.text, Rules::Resource) == Resolved::Timestamp)
+    {
+        return None;
+    }
     matches!(typed_in(scalar, node.layout), Ok(Typed::Str(_))).then_some(&*scalar.text)
 }
 

@@ -154,8 +154,11 @@ impl PathMatcher {
         rest: &[String],
     ) -> Result<usize, Failure> {
         if node.is_null() {
-            // kyaml adds the field to the null itself, which no output shows.
-            return Ok(usize::from(self.create.is_some()));
+            // A null is an object without fields; those that kyaml adds to the null itself no output shows.
+            let mut map = Node::map(Map::new(), node.origin);
+            let path: Vec<String> =
+                std::iter::once(name.to_owned()).chain(rest.iter().cloned()).collect();
+            return find(&mut map, &path, self.create, self.origin).map(|matched| matched.count);
         }
         let kind = self.kind_before(rest);
         let origin = self.origin;

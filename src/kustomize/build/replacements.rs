@@ -126,6 +126,13 @@ impl Source {
             return Err(refuse(message, source.origin));
         };
         match source.options.as_ref().filter(|options| !options.delimiter.is_empty()) {
+            // Annotations that only kustomize has are in no place that could be found again.
+            None if resources[resource].node.lookup(&["metadata", "annotations"]).is_none()
+                && is_metadata
+                && path.get(1).is_some_and(|part| part == "annotations") =>
+            {
+                Ok(Self::Fixed(node.clone()))
+            }
             None => {
                 let location = location_of(&root, node).unwrap_or_default();
                 Ok(Self::Field { resource, location })

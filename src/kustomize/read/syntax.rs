@@ -63,7 +63,7 @@ pub(super) struct SyntaxNode<'s> {
     pub(super) form: Form<'s>,
     /// Whether it is a collection in brackets or braces.
     pub(super) is_flow: bool,
-    /// Whether it is a scalar or a collection by indentation, with a comment behind its key.
+    /// Whether the key that it is the value of has a comment behind it.
     pub(super) is_commented: bool,
     /// The comment of a scalar or of a collection.
     pub(super) comment: Option<Remark<'s>>,

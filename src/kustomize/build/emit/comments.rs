@@ -54,7 +54,7 @@ impl HeldBack {
     }
 
     fn behind_key(&mut self, value: &Node) -> Result<(), BuildError> {
-        self.key |= std::mem::take(&mut self.line) || value.layout == Layout::CommentedBlock;
+        self.key |= std::mem::take(&mut self.line) || value.is_key_commented;
         if self.key && value.as_scalar().is_some() {
             // One of the two is written; that of the key may still come later.
             self.key = matches!(value.comment.as_deref(), Some(Comment::Behind(_)));

@@ -35,7 +35,7 @@ pub(crate) fn typed_in(scalar: &Scalar, layout: Layout) -> Result<Typed<'_>, Bui
         match scalar.tag {
             _ if scalar.style == Style::Tagged => {}
             Tag::Null | Tag::Unset if text.is_empty() => return Ok(Typed::Str("".into())),
-            Tag::Timestamp if text.contains(':') => return string(text),
+            Tag::Timestamp | Tag::Unset if text.contains(':') => return string(text),
             _ => {}
         }
         return typed_by(scalar, Rules::Resource);

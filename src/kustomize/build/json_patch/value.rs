@@ -266,6 +266,7 @@ pub(super) fn through_float64(node: &mut Node) -> Result<(), BuildError> {
     // What is empty is printed in braces or brackets, and read with them.
     let is_empty_collection = node.as_scalar().is_none() && node.is_nil_or_empty();
     node.layout = if is_empty_collection { Layout::Flow } else { Layout::Block };
+    node.is_key_commented = false;
     match &mut node.value {
         Value::Seq(items) => items.iter_mut().try_for_each(through_float64),
         Value::Map(map) => map.entries_mut().iter_mut().try_for_each(|entry| {

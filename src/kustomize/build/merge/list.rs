@@ -152,10 +152,15 @@ impl<'s> Walker<'s> {
                 {
                     lists.arena.nodes[id] = without_directives(node);
                 }
-                // A patch that replaces leaves the target's element as it is in the target's list.
-                let copies = patch_node.as_ref().is_some_and(|node| node.get("$patch").is_some());
+                // A patch that replaces leaves the target's element as it is in the target's list, as does
+                // one that is a scalar.
+                let replaces = patch_node.as_ref().is_some_and(|node| node.get("$patch").is_some());
+                let comment = patch_node.as_ref().and_then(|node| node.comment.clone());
                 let dest = dest.map(|id| {
-                    if copies { lists.arena.nodes[id].clone() } else { lists.arena.take(id) }
+                    let node = &mut lists.arena.nodes[id];
+                    node.comment = comment.or_else(|| node.comment.take());
+                    let copies = replaces || node.as_scalar().is_some();
+                    if copies { node.clone() } else { lists.arena.take(id) }
                 });
                 self.walk(Sources::Two(dest, patch_node), field)?
             }

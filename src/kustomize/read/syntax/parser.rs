@@ -380,7 +380,7 @@ impl<'s> Parser<'s> {
                 is_behind_key || of_key.take_if(|it| matches!(it, Remark::Behind(_))).is_some();
             let value = if has_value { self.block_part()? } else { self.absent()? };
             let node = &mut self.syntax.nodes[value.0 as usize];
-            node.is_commented |= is_commented && !node.is_flow;
+            node.is_commented |= is_commented;
             self.add(value);
         }
         if self.take_if(&TokenKind::BlockEnd)? {
