@@ -82,7 +82,7 @@ pub(super) fn clean_annotations(
         if resource.node.lookup(&["metadata", "annotations"]).is_none() {
             continue;
         }
-        check_annotations(resource)?;
+        check_pairs(resource, "annotations")?;
         if is_repeated(resource) {
             clean_step_by_step(resource, &keep);
             continue;
@@ -118,16 +118,16 @@ fn clean_step_by_step(resource: &mut Resource, keep: impl Fn(&str) -> bool) {
     }
 }
 
-/// Kustomize takes a list for pairs, and breaks where the last one is none.
+/// Kustomize takes labels or annotations that are a list for pairs, and breaks where the last one is none.
 ///
 /// # Errors
 /// [`BuildErrorKind::Emit`] for such a list.
-pub(super) fn check_annotations(resource: &Resource) -> Result<(), BuildError> {
-    let found = resource.node.lookup(&["metadata", "annotations"]);
+pub(super) fn check_pairs(resource: &Resource, field: &str) -> Result<(), BuildError> {
+    let found = resource.node.lookup(&["metadata", field]);
     match found.filter(|found| found.as_seq().is_some_and(|items| items.len() % 2 == 1)) {
         None => Ok(()),
         Some(list) => {
-            let message = "the annotations of an object must be a map";
+            let message = format!("the {field} of an object must be a map");
             Err(BuildError::new(BuildErrorKind::Emit, message).at(list.origin))
         }
     }

@@ -4,7 +4,7 @@
 //! `resmap/reswrangler.go` (`ApplySmPatch`, `GetById`).
 
 use super::context::Context;
-use super::finish::check_annotations;
+use super::finish::check_pairs;
 use super::json_patch::JsonPatch;
 use super::limits::Limits;
 use super::merge::merge;
@@ -420,7 +420,7 @@ fn apply_json(
     patch
         .apply(&mut target.node, limits)
         .map_err(|error| error.within(format!("applying a JSON patch to {id}")))?;
-    check_annotations(target)?;
+    check_pairs(target, "annotations")?;
     target.remove_build_annotations();
     // Metadata that is gone is made again, for what is remembered to be kept in.
     if target.node.get("metadata").is_some_and(|metadata| metadata.as_map().is_none()) {

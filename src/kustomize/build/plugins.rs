@@ -9,6 +9,7 @@ use super::config_map::config_map;
 use super::context::Context;
 use super::emit::as_yaml;
 use super::field_spec::{FieldSpec, FieldSpecs};
+use super::finish::check_pairs;
 use super::hash::add_name_suffixes;
 use super::helm;
 use super::images::set_images;
@@ -111,6 +112,7 @@ pub(super) fn validate(
     };
     let history = histories(resources);
     transform(resources, plugin, context)?;
+    resources.resources().iter().try_for_each(|resource| check_pairs(resource, "labels"))?;
     let mut after: Vec<Node> = resources.resources().iter().map(without_validation).collect();
     if history == histories(resources) && before == after {
         return Ok(());
