@@ -35,7 +35,10 @@ pub(crate) fn typed_in(scalar: &Scalar, layout: Layout) -> Result<Typed<'_>, Bui
         match scalar.tag {
             _ if scalar.style == Style::Tagged => {}
             Tag::Null | Tag::Unset if text.is_empty() => return Ok(Typed::Str("".into())),
-            Tag::Timestamp | Tag::Unset if text.contains(':') => return string(text),
+            Tag::Unset if text.contains(':') => return string(text),
+            Tag::Timestamp if text.contains(':') && timestamp(text).is_some() => {
+                return string(text);
+            }
             _ => {}
         }
         return typed_by(scalar, Rules::Resource);
