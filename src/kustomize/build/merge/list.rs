@@ -69,12 +69,12 @@ impl<'s> Walker<'s> {
         if node.is_nil_or_empty() {
             return Ok(Merged::of(node, From::Patch));
         }
-        let (origin, layout) = (node.origin, node.layout);
+        let (origin, layout, is_key_commented) = (node.origin, node.layout, node.is_key_commented);
         let mut lists =
             Lists { arena: Arena::default(), dest: Vec::new(), patch: None, same: true };
         lists.dest = lists.arena.add(items_of(node));
         let items = self.set_elements(lists, schema)?;
-        Ok(Merged::of(Node { layout, ..Node::seq(items, origin) }, From::Patch))
+        Ok(Merged::of(Node { layout, is_key_commented, ..Node::seq(items, origin) }, From::Patch))
     }
 
     fn elements(
