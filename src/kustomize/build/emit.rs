@@ -195,7 +195,7 @@ impl<'n> Emitter<'n> {
 
     /// Writes a map with a merge key as the map that it stands for.
     fn merging_map(&mut self, node: &Node, indent: usize, place: Place) -> Result<(), BuildError> {
-        let node = merge_keys::expanded(node)?;
+        let node = merge_keys::expanded(node, self.flow > 0)?;
         let out = std::mem::take(&mut self.out);
         let mut inner = Emitter { out, flow: self.flow, sorted: Vec::new() };
         let written = match &node.value {

@@ -234,8 +234,9 @@ impl<'s> Parser<'s> {
         match token.kind {
             TokenKind::Scalar(text, style) => {
                 let id = self.leaf(text, style, properties, token.mark)?;
+                let is_around = token.is_below_comment && self.pending.is_empty();
                 let comment = self.with_pending(token.comment);
-                self.syntax.nodes[id.0 as usize].comment = match token.is_below_comment {
+                self.syntax.nodes[id.0 as usize].comment = match is_around {
                     true => Some(Remark::Around),
                     false if comment.is_empty() => None,
                     false => Some(Remark::Behind(comment)),
