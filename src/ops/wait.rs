@@ -16,7 +16,7 @@ use std::time::Duration;
 use super::Context;
 use super::revision;
 use crate::argocd::{ApplicationRef, Override, Rules, Trouble};
-use crate::clock;
+use crate::clock::{self, Stopwatch};
 use crate::error::{Error, codes};
 use crate::git::{Remote, Repository};
 use crate::report::Report;
@@ -83,11 +83,12 @@ pub fn look(context: &Context, request: &WaitRequest) -> Result<Vec<Deployer>, E
 /// # Errors
 /// Where it cannot begin. How it ended, well or not, is in the report.
 pub fn run(context: &Context, request: &WaitRequest) -> Result<Report, Error> {
+    // The time counts from here on, so that finding the Applications is part of it.
+    let (began, since) = (clock::now_unix(), Stopwatch::start());
     let repository = Repository::open(&Arc::new(context.git_settings()), &context.cwd)?;
     let setting = setting(context, &repository, request)?;
     let targets = setting.find()?;
-    let began = clock::now_unix();
-    let waited = Watching::new(context, &setting).run(targets);
+    let waited = Watching::new(context, &setting, since).run(targets);
     Ok(wait_report(&setting.commit.to_string(), began, &waited))
 }
 

@@ -116,8 +116,9 @@ struct Ended {
 }
 
 impl<'a> Watching<'a> {
-    pub(super) fn new(context: &'a Context, setting: &'a Setting<'a>) -> Self {
-        let clock = RealClock { since: Stopwatch::start(), alarm: Arc::default() };
+    /// The waits of a command that began when `since` did.
+    pub(super) fn new(context: &'a Context, setting: &'a Setting<'a>, since: Stopwatch) -> Self {
+        let clock = RealClock { since, alarm: Arc::default() };
         Self { context, setting, clock, board: Board::default() }
     }
 
