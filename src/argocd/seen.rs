@@ -10,16 +10,23 @@ pub struct SeenOperations {
 }
 
 impl SeenOperations {
-    /// Takes in what an Application shows now. A dry run, a sync of some objects only, and one that has not come as far as a
-    /// revision say nothing of what is in the cluster as a whole, and are left out.
+    /// Takes in what an Application shows now. A dry run, a sync of some objects only, and one of which no revision is known say
+    /// nothing of what is in the cluster as a whole, and are left out.
     pub fn see(&mut self, shown: Option<&OperationState>) {
         let is_whole =
             |state: &&OperationState| !state.operation.sync.dry_run && !state.is_partial();
         let Some(shown) = shown.filter(is_whole) else { return };
         let before = self.states.iter().position(|state| state.is_of_same_operation(shown));
         let before = before.map(|at| self.states.remove(at));
-        // The next try of an operation begins without a result.
-        let results = [shown.sync_result.clone(), before.and_then(|state| state.sync_result)];
+        // The next try of an operation begins without a result, and one that was given up at a restart has lost it.
+        let asked = &shown.operation.sync;
+        let asked = SyncResult {
+            revision: asked.revision.clone(),
+            revisions: asked.revisions.clone(),
+            resources: Vec::new(),
+        };
+        let before = before.and_then(|state| state.sync_result);
+        let results = [shown.sync_result.clone(), before, Some(asked)];
         let Some(mut result) = results.into_iter().flatten().find(has_revision) else { return };
         result.resources.retain(|resource| resource.is_bad());
         if is_over(shown) {
@@ -90,6 +97,17 @@ mod tests {
     fn a_try_without_a_result_keeps_the_revision_of_the_one_before() {
         let tries = [state(1, "a", "Running"), state(1, "", "Running"), state(1, "", "Error")];
         assert_eq!(told(&seen(&tries)), ["a Error"]);
+    }
+
+    /// As a defect of the controller leaves it (argo-cd issue 29636), and as it is before the first pass.
+    #[test]
+    fn one_without_any_result_has_the_revision_that_was_asked_for() {
+        let mut given_up = state(1, "", "Succeeded");
+        given_up.operation.sync.revision = "a".to_owned();
+        given_up.finished_at = None;
+        let rollback = state(9, "b", "Failed");
+        assert_eq!(told(&seen(&[given_up.clone(), rollback])), ["b Failed", "a Succeeded"]);
+        assert!(!given_up.is_success());
     }
 
     #[test]

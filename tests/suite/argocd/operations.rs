@@ -91,6 +91,17 @@ fn an_operation_whose_end_was_not_seen_is_looked_up_in_the_history() {
     run(vec![running, last]).expect_success();
 }
 
+/// One that was given up at a restart says Succeeded, and has neither an end nor a result.
+#[test]
+fn an_operation_that_was_given_up_counts_when_a_rollback_has_taken_its_place() {
+    let mut given_up = operation("Succeeded", NEW, 4);
+    for lost in ["finishedAt", "syncResult"] {
+        given_up.as_object_mut().unwrap().remove(lost);
+    }
+    let frames = vec![synced(5, given_up), synced(20, operation("Failed", OLD, 10))];
+    run(frames).expect("not-settled", 6, &[NEW, "ended was not to be seen"]);
+}
+
 #[test]
 fn an_operation_of_another_revision_that_failed_says_nothing() {
     let first = asked_for(synced(5, operation("Failed", OLD, 1)), NEW);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::env;
 
 /// Seeds that once found a fault.
-const FOUND: [u64; 15] = [
+const FOUND: [u64; 16] = [
     // An old commit was synced by hand after the comparison that was believed.
     268, 509, 1235, 4322, 5901, 8577, 12281, 12365, 13901, 19198,
     // A sync of the change failed, and a rollback that failed too replaced it before anybody looked.
@@ -18,6 +18,8 @@ const FOUND: [u64; 15] = [
     12_021_568, 12_066_731,
     // A sync of the change had failed, and a rollback that was asked for when the wait began took its place and changed nothing.
     30_088_062,
+    // The same of one that a restart had marked Succeeded, without an end and a result.
+    36_049_738,
 ];
 
 /// Plays a seed and fails the test where something is wrong with how it went.
