@@ -4,9 +4,10 @@
 //! written out first and read back after. Source: kustomize api `internal/utils/annotations.go`,
 //! `resource/resource.go`.
 
+use super::error::{BuildError, BuildErrorKind};
 use super::node::{Node, Text};
 use super::origin::Origin;
-use super::resource::{BUILD_ANNOTATION_PREFIX, Behavior, Resource};
+use super::resource::{BUILD_ANNOTATION_PREFIX, Behavior, PreviousId, Resource};
 
 const PREVIOUS_KINDS: &str = "previousKinds";
 const PREVIOUS_NAMES: &str = "previousNames";
@@ -24,13 +25,42 @@ const ENABLED: &str = "enabled";
 
 impl Resource {
     /// Takes over what the annotations of a resource that was just read say.
-    pub(crate) fn adopt_build_annotations(&mut self) {
+    ///
+    /// # Errors
+    /// [`BuildErrorKind::Resource`] for former names, namespaces and kinds that differ in number.
+    pub(crate) fn adopt_build_annotations(&mut self) -> Result<(), BuildError> {
         let is_internal = |key: &str| key.starts_with(BUILD_ANNOTATION_PREFIX);
         let annotations = self.node.lookup(&["metadata", "annotations"]).and_then(Node::as_map);
-        if annotations.is_some_and(|map| map.entries().iter().any(|e| is_internal(&e.key.text))) {
-            self.behavior = self.build_annotation(BEHAVIOR).map(|text| Behavior::parse(&text));
-            self.needs_hash = self.is_enabled(NEEDS_HASH);
+        if !annotations.is_some_and(|map| map.entries().iter().any(|e| is_internal(&e.key.text))) {
+            return Ok(());
         }
+        self.behavior = self.build_annotation(BEHAVIOR).map(|text| Behavior::parse(&text));
+        self.needs_hash = self.is_enabled(NEEDS_HASH);
+        self.prefixes = self.parts_of_annotation(PREFIXES);
+        self.suffixes = self.parts_of_annotation(SUFFIXES);
+        if self.build_annotation(PREVIOUS_NAMES).is_none() {
+            return Ok(());
+        }
+        let all = |name| {
+            let text = self.build_annotation(name).unwrap_or_default();
+            text.split(',').map(Text::from).collect::<Vec<Text>>()
+        };
+        let (names, namespaces, kinds) =
+            (all(PREVIOUS_NAMES), all(PREVIOUS_NAMESPACES), all(PREVIOUS_KINDS));
+        if names.len() != namespaces.len() || names.len() != kinds.len() {
+            let message = "former names, namespaces and kinds in annotations differ in number";
+            return Err(BuildError::new(BuildErrorKind::Resource, message).at(self.origin));
+        }
+        let ids = names.into_iter().zip(namespaces).zip(kinds);
+        self.previous_ids =
+            ids.map(|((name, namespace), kind)| PreviousId { namespace, name, kind }).collect();
+        Ok(())
+    }
+
+    /// What an annotation lists, with commas.
+    fn parts_of_annotation(&self, name: &str) -> Vec<Text> {
+        let text = self.build_annotation(name).filter(|text| !text.is_empty());
+        text.map(|text| text.split(',').map(Text::from).collect()).unwrap_or_default()
     }
 
     /// Removes what is empty of the annotations and of the metadata, which matters where one of them

@@ -121,7 +121,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// For a text that holds no Kubernetes objects.
     pub(crate) fn resources_of_file(&self, file: &SourceFile) -> Result<Vec<Resource>, BuildError> {
-        Ok(self.make_resources(read::resources(file)?))
+        self.make_resources(read::resources(file)?)
     }
 
     /// The resources of a text that stands in a kustomization file.
@@ -129,15 +129,22 @@ impl<'a> Context<'a> {
     /// # Errors
     /// For a text that holds no Kubernetes objects.
     pub(crate) fn inline_resources(&self, text: &Located) -> Result<Vec<Resource>, BuildError> {
-        Ok(self.make_resources(read::inline_resources(text)?))
+        self.make_resources(read::inline_resources(text)?)
     }
 
-    pub(super) fn make_resources(&self, nodes: Vec<crate::kustomize::node::Node>) -> Vec<Resource> {
+    /// The objects as resources.
+    ///
+    /// # Errors
+    /// As [`Resource::adopt_build_annotations`].
+    pub(super) fn make_resources(
+        &self,
+        nodes: Vec<crate::kustomize::node::Node>,
+    ) -> Result<Vec<Resource>, BuildError> {
         let make = |node| {
             self.schemas.meet(&node);
             let mut resource = Resource::new(node, self.scopes.clone());
-            resource.adopt_build_annotations();
-            resource
+            resource.adopt_build_annotations()?;
+            Ok(resource)
         };
         nodes.into_iter().map(make).collect()
     }

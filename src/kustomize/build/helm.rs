@@ -290,7 +290,7 @@ impl Inflation<'_> {
             node.set_origin_deep(origin);
             node
         };
-        let mut resources = self.context.make_resources(nodes.into_iter().map(make).collect());
+        let mut resources = self.context.make_resources(nodes.into_iter().map(make).collect())?;
         for resource in &mut resources {
             let mut annotations = resource.annotations();
             annotations.retain(|(key, _)| &**key != HELM_GENERATED);
