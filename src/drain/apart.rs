@@ -58,11 +58,6 @@ impl Board {
         here.is_some() && here == self.topology(*there, key)
     }
 
-    /// Whether the pods of a spread may not lie too unevenly for a pod to come.
-    pub(super) fn has_spread(&self, pod: usize) -> bool {
-        must_spread(&self.state.pods[pod].spec).next().is_some()
-    }
-
     /// Topology spreads by host that must hold, over all nodes that the pod's affinity allows: closed ones count too, unless
     /// the spread says otherwise (Kubernetes `plugins/podtopologyspread`, `nodeTaintsPolicy`).
     pub(super) fn spreads(&self, pod: usize) -> Vec<Spread> {
@@ -127,6 +122,11 @@ pub(super) struct Spread {
 impl Spread {
     pub(super) fn is_uneven(&self, node: usize) -> bool {
         (self.counts[node] + self.own).saturating_sub(self.least) > self.skew
+    }
+
+    /// How many pods that count are on a node.
+    pub(super) fn count(&self, node: usize) -> u64 {
+        self.counts[node]
     }
 
     /// How many pods that count a node has to have so that it may be uneven to put one more on it.

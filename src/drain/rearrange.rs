@@ -2,18 +2,23 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::apart::{Around, HOST};
 use super::board::Board;
 
-/// Which nodes are alike.
-struct Classes {
-    /// By node.
-    of: Vec<usize>,
-    /// Whether it matters which pods a node has, and not only what is left of it.
-    by_pods: bool,
+/// What makes two placements alike.
+struct Alike {
+    /// By node: those of one class take the same items while they have the same left.
+    classes: Vec<usize>,
+    /// By pod, where it matters to others on which node it is: the first pod that is like it.
+    kin: Vec<Option<usize>>,
 }
 
-/// The class of a node, what is left of it, and the pods that were put there where that matters.
+/// The class of a node, what is left of it, and the pods that were put there as far as they matter.
 type Likeness = (usize, Vec<u64>, Vec<usize>);
+
+fn is_wide((_, _, key): &(usize, usize, &str)) -> bool {
+    *key != HOST
+}
 
 impl Board {
     /// Finds a node for each of the `items`, pods that go to one node together, by moving those that have one; the largest first.
@@ -49,12 +54,12 @@ impl Board {
     }
 
     fn search(&mut self, items: &[Vec<usize>], steps: &mut usize) -> bool {
-        let classes = self.classes(items);
+        let alike = self.alike(items);
         let mut failed: HashSet<(usize, Vec<Likeness>)> = HashSet::new();
         let mut chosen: Vec<usize> = Vec::new();
         let mut from = 0;
         while let Some(item) = items.get(chosen.len()) {
-            let likeness = (from == 0).then(|| self.likeness(&classes, items, &chosen));
+            let likeness = (from == 0).then(|| self.likeness(&alike, items, &chosen));
             let is_known = likeness.is_some_and(|like| failed.contains(&(chosen.len(), like)));
             let taker = if is_known { None } else { self.put_first(item, from) };
             *steps = steps.saturating_sub(taker.map_or(self.state.nodes.len(), |at| at + 1 - from));
@@ -63,7 +68,7 @@ impl Board {
                 from = 0;
                 continue;
             }
-            failed.insert((chosen.len(), self.likeness(&classes, items, &chosen)));
+            failed.insert((chosen.len(), self.likeness(&alike, items, &chosen)));
             let Some(last) = chosen.pop().filter(|_| *steps > 0) else {
                 items.iter().flatten().for_each(|pod| self.lift(*pod));
                 return false;
@@ -74,33 +79,54 @@ impl Board {
         true
     }
 
-    /// The class of each node: those of one class take the same items while they have the same left.
-    fn classes(&self, items: &[Vec<usize>]) -> Classes {
-        let pods = || items.iter().flatten().map(|pod| (*pod, &self.state.pods[*pod]));
-        let looks_at_others = pods().any(|(at, pod)| {
-            self.has_spread(at) || !pod.ports.is_empty() || !pod.extras.is_empty()
-        });
-        if looks_at_others || self.is_repeller.contains(&true) {
-            return Classes { of: (0..self.state.nodes.len()).collect(), by_pods: true };
+    /// Which nodes are alike to the items, none of which has a node.
+    fn alike(&self, items: &[Vec<usize>]) -> Alike {
+        let pods: Vec<usize> = items.iter().flatten().copied().collect();
+        let arounds: Vec<Around<'_>> = pods.iter().map(|pod| self.around(*pod)).collect();
+        let mut matters = vec![false; self.state.pods.len()];
+        let mut has_wide_key = arounds.iter().flat_map(|around| &around.apart).any(is_wide);
+        for (pod, around) in pods.iter().zip(&arounds) {
+            let who = &self.state.pods[*pod];
+            let apart = self.kept_apart(*pod, &pods);
+            has_wide_key |= apart.iter().any(|(other, key)| is_wide(&(*other, 0, *key)));
+            matters[*pod] |= !apart.is_empty() || !who.ports.is_empty() || !who.extras.is_empty();
+            let counted = around.spreads.iter().flat_map(|spread| &spread.peers);
+            counted.for_each(|peer| matters[*peer] = true);
         }
-        let mut known: HashMap<Vec<bool>, usize> = HashMap::new();
+        let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
         let mut class = |node: usize| {
-            let takes = pods().map(|(_, pod)| self.forbids(pod, node).is_none());
-            let takes = takes.chain([self.is_open(node)]).collect();
+            let mut marks: Vec<u64> = Vec::new();
+            for (pod, around) in pods.iter().zip(&arounds) {
+                let is_barred = self.forbids(&self.state.pods[*pod], node).is_some()
+                    || around.apart.iter().any(|apart| self.is_near(node, apart))
+                    || self.taken_port(*pod, node, |_| false).is_some();
+                marks.push(u64::from(is_barred));
+                marks.extend(around.spreads.iter().map(|spread| spread.count(node)));
+            }
+            // What tells nodes apart by more than themselves, such as zones, is not looked into.
+            marks.push(if has_wide_key { node as u64 } else { 0 });
+            marks.push(u64::from(self.is_open(node)));
             let next = known.len();
-            *known.entry(takes).or_insert(next)
+            *known.entry(marks).or_insert(next)
         };
-        Classes { of: (0..self.state.nodes.len()).map(&mut class).collect(), by_pods: false }
+        let classes = (0..self.state.nodes.len()).map(&mut class).collect();
+        let first_like = |pod: usize| {
+            let is_kin =
+                |other: &&usize| self.state.pods[**other].owner == self.state.pods[pod].owner;
+            pods.iter().find(is_kin).copied().unwrap_or(pod)
+        };
+        let kin = (0..self.state.pods.len()).map(|pod| matters[pod].then(|| first_like(pod)));
+        Alike { classes, kin: kin.collect() }
     }
 
     /// What of the placement of the first items decides whether the rest can be placed.
-    fn likeness(&self, classes: &Classes, items: &[Vec<usize>], chosen: &[usize]) -> Vec<Likeness> {
-        let on = |node: usize| {
-            let here = chosen.iter().zip(items).filter(|(at, _)| **at == node && classes.by_pods);
-            here.flat_map(|(_, item)| item).copied().collect::<Vec<usize>>()
-        };
-        let like = |(node, class): (usize, &usize)| (*class, self.free_of(node, &[]), on(node));
-        let mut all: Vec<Likeness> = classes.of.iter().enumerate().map(like).collect();
+    fn likeness(&self, alike: &Alike, items: &[Vec<usize>], chosen: &[usize]) -> Vec<Likeness> {
+        let like = |(node, class): (usize, &usize)| (*class, self.free_of(node, &[]), Vec::new());
+        let mut all: Vec<Likeness> = alike.classes.iter().enumerate().map(like).collect();
+        for (node, item) in chosen.iter().zip(items) {
+            all[*node].2.extend(item.iter().filter_map(|pod| alike.kin[*pod]));
+        }
+        all.iter_mut().for_each(|(_, _, pods)| pods.sort_unstable());
         all.sort_unstable();
         all
     }
