@@ -85,7 +85,7 @@ impl Board {
         let is_wide = |(_, key): &&(usize, &str)| *key != HOST;
         match claimants.apart.iter().find(is_wide) {
             Some((_, key)) => contest.excludes_whole_places(key, claimants.apart.len()),
-            None => !contest.is_lost(),
+            None => !contest.can_be_lost(),
         }
     }
 
@@ -175,7 +175,7 @@ fn add(sum: &mut [u64], more: &[u64]) {
 
 impl Contest<'_> {
     /// Whether the others can be laid out such that every spot is blocked.
-    fn is_lost(mut self) -> bool {
+    fn can_be_lost(mut self) -> bool {
         // The node with the fewest pods is never uneven: that one is blocked by something else.
         let all = self.unused();
         let plain = self.plain;
