@@ -28,7 +28,7 @@ pub(crate) use self::merge_keys::{expand as expand_merge_keys, is_merging};
 pub(crate) use self::number::{format_g, json_float};
 pub(crate) use self::scalar::{double_quoted, style_of};
 pub(crate) use self::typed::{
-    Typed, decode_base64, fold_next_lines, is_string_key, typed_by, typed_in,
+    Typed, decode_base64, fold_next_lines, is_string_key, text_of_bytes, typed_by, typed_in,
 };
 
 /// The longest key that is written without `?`.

@@ -182,12 +182,14 @@ pub(crate) fn set_scalar(
 /// no place for a key, stays as it is.
 ///
 /// # Errors
-/// [`FieldPathError::WrongKind`] for a list and for a scalar other than null.
+/// [`FieldPathError::WrongKind`] for a list and for a scalar other than null, and
+/// [`FieldPathError::Name`] for an empty key.
 pub(crate) fn set_entry(node: &mut Node, key: &str, value: &Node) -> Result<(), FieldPathError> {
     if node.is_null() {
         return Ok(());
     }
     match &mut node.value {
+        Value::Map(_) if key.is_empty() => Err(FieldPathError::Name { name: key.to_owned() }),
         Value::Map(map) => {
             map.set_field(key, value.clone());
             Ok(())

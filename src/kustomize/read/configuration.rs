@@ -4,6 +4,7 @@
 
 use super::syntax::{Form, Syntax, SyntaxId};
 use super::{Converter, Part, text_of};
+use crate::kustomize::build::emit;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::node::{Entry, Map, Node, Scalar, Tag, Text};
 use crate::kustomize::origin::Origin;
@@ -48,9 +49,9 @@ fn first_document(part: Part<'_>, is_strict: bool) -> Result<Node, BuildError> {
 impl Converter<'_, '_> {
     /// Version 2 reads `!!binary` as the text that it encodes.
     pub(super) fn binary(&self, id: SyntaxId, text: &str) -> Result<Scalar, BuildError> {
-        let bytes = crate::kustomize::build::emit::decode_base64(text)
+        let bytes = emit::decode_base64(text)
             .ok_or_else(|| self.error(id, "the value of !!binary is not base64"))?;
-        Ok(Scalar::string(String::from_utf8_lossy(&bytes).into_owned()))
+        Ok(Scalar::string(emit::text_of_bytes(&bytes)))
     }
 
     /// Version 2: the last of two equal keys counts, and a merge key counts where it stands.
@@ -126,7 +127,7 @@ fn float_key(value: f64) -> String {
         f32::NEG_INFINITY => "-.inf".to_owned(),
         _ => {
             let shortest: f64 = narrow.to_string().parse().unwrap_or(value);
-            crate::kustomize::build::emit::format_g(shortest)
+            emit::format_g(shortest)
         }
     }
 }

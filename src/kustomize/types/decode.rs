@@ -145,6 +145,10 @@ pub(crate) trait Decode: Sized + Default {
     fn decode_nullable(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
         if node.is_null() { Ok(Self::default()) } else { Self::decode(node, path) }
     }
+
+    /// What a null makes of a value that the same field had before, written in another case: lists, maps
+    /// and what may be missing go, everything else stays.
+    fn clear(&mut self) {}
 }
 
 /// An object: a type whose fields are read by name.
@@ -310,6 +314,10 @@ impl<T: Decode> Decode for Option<T> {
     fn decode(node: &Node, path: &Path<'_>) -> Result<Self, BuildError> {
         T::decode(node, path).map(Some)
     }
+
+    fn clear(&mut self) {
+        *self = None;
+    }
 }
 
 impl<T: Decode> Decode for Vec<T> {
@@ -320,6 +328,10 @@ impl<T: Decode> Decode for Vec<T> {
             .enumerate()
             .map(|(index, item)| T::decode_nullable(item, &Path::Item(path, index)))
             .collect()
+    }
+
+    fn clear(&mut self) {
+        Vec::clear(self);
     }
 }
 
@@ -359,6 +371,10 @@ impl Decode for Strings {
         entries.sort_by(|a, b| a.0.cmp(&b.0));
         Ok(Self { entries })
     }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+    }
 }
 
 /// Declares an object of the kustomization file: its struct, with an `origin`, and how it is read.
@@ -387,9 +403,10 @@ macro_rules! object {
             ) -> Result<bool, $crate::kustomize::error::BuildError> {
                 $(
                     if matches($key, name) {
-                        if !value.is_null() {
-                            self.$field =
-                                $crate::kustomize::types::decode::Decode::decode(value, path)?;
+                        use $crate::kustomize::types::decode::Decode;
+                        match value.is_null() {
+                            true => Decode::clear(&mut self.$field),
+                            false => self.$field = Decode::decode(value, path)?,
                         }
                         return Ok(true);
                     }

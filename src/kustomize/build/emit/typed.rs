@@ -76,6 +76,8 @@ pub(crate) fn is_string_key(key: &Scalar) -> bool {
     match key.tag {
         _ if is_merge_key(key) => false,
         Tag::Str => true,
+        // What is empty is printed in quotes.
+        _ if key.text.is_empty() && key.style != Style::Tagged => true,
         _ if key.style.is_quoted() => true,
         Tag::Unset => resolve(&key.text, Rules::Resource) == Resolved::Str,
         _ => false,
@@ -188,10 +190,26 @@ pub(crate) fn fold_next_lines(text: &str) -> String {
 
 fn binary<'n>(text: &str) -> Result<Typed<'n>, BuildError> {
     match decode_base64(text) {
-        Some(bytes) => Ok(Typed::Str(String::from_utf8_lossy(&bytes).into_owned().into())),
+        Some(bytes) => Ok(Typed::Str(text_of_bytes(&bytes).into())),
         None => {
             let message = "!!binary value is not base64";
             Err(BuildError::new(BuildErrorKind::Emit, message))
+        }
+    }
+}
+
+/// The text that Go's JSON writes for bytes: each that is not UTF-8 becomes a replacement character.
+pub(crate) fn text_of_bytes(mut bytes: &[u8]) -> String {
+    let mut text = String::new();
+    loop {
+        match std::str::from_utf8(bytes) {
+            Ok(rest) => return text + rest,
+            Err(error) => {
+                let (valid, rest) = bytes.split_at(error.valid_up_to());
+                text.push_str(&String::from_utf8_lossy(valid));
+                text.push(char::REPLACEMENT_CHARACTER);
+                bytes = &rest[1..];
+            }
         }
     }
 }
