@@ -62,6 +62,10 @@ fuzz_target!(|text: &str| {
         let Ok(tree) = SourceTree::load(&files, directory) else { continue };
         let Ok(rendered) = build(&tree, directory) else { continue };
         let Ok(printed) = rendered.to_yaml() else { continue };
+        // Behind a text that ends in one of go-yaml's own line breaks kustomize, and so the render, writes none before `---`.
+        if printed.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
+            continue;
+        }
         let again = Rendered::parse(&printed).and_then(|r| r.to_yaml()).expect("a render is read");
         assert_eq!(sorted_lines(&again), sorted_lines(&printed));
     }
