@@ -271,6 +271,10 @@ pub(super) fn through_float64(node: &mut Node) -> Result<(), BuildError> {
         Value::Seq(items) => items.iter_mut().try_for_each(through_float64),
         Value::Map(map) => map.entries_mut().iter_mut().try_for_each(|entry| {
             entry.key.tag = Tag::Str;
+            if &*entry.key.text == "<<" {
+                // It is written without quotes, and so read as the key of a merge.
+                entry.key = Scalar { tag: Tag::Merge, ..Scalar::untagged("<<") };
+            }
             through_float64(&mut entry.value)
         }),
         Value::Scalar(scalar) => {
