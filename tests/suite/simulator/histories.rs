@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::env;
 
 /// Seeds that once found a fault.
-const FOUND: [u64; 16] = [
+const FOUND: [u64; 17] = [
     // An old commit was synced by hand after the comparison that was believed.
     268, 509, 1235, 4322, 5901, 8577, 12281, 12365, 13901, 19198,
     // A sync of the change failed, and a rollback that failed too replaced it before anybody looked.
@@ -20,6 +20,8 @@ const FOUND: [u64; 16] = [
     30_088_062,
     // The same of one that a restart had marked Succeeded, without an end and a result.
     36_049_738,
+    // An object that the change takes away was pruned before, by a sync of an old commit of another overlay into the same place.
+    38_022_982,
 ];
 
 /// Plays a seed and fails the test where something is wrong with how it went.
@@ -85,6 +87,8 @@ fn explain_a_seed() {
         eprintln!("{line}");
     }
     eprintln!("{:#?}", story.server.read.as_ref().map(|read| &read.app));
+    let world = &story.server.world;
+    eprintln!("touched {:?}, live {:#?}", world.truth.touched, world.cluster.live);
     eprintln!("{:#?}\n{:?}", story.outcome.readiness, fault(&story));
 }
 

@@ -131,12 +131,13 @@ impl World {
         self.truth.settled = settled.then(|| self.truth.settled.unwrap_or(self.now));
     }
 
-    /// The wanted values, applied from a commit that contains the change, and everything healthy.
+    /// The wanted values, applied from a commit that contains the change, and everything healthy. Where an object is to be gone and is,
+    /// nobody has anything to apply, whoever took it away.
     fn is_change_live(&self, namespace: usize) -> bool {
         let objects = &self.cluster.live[namespace];
         let wanted = &self.git.at(self.truth.change).values;
         let applied = self.truth.touched.iter().all(|&o| {
-            let from = objects[o].applied;
+            let from = objects[o].applied.filter(|_| wanted[o].is_some());
             objects[o].value == wanted[o]
                 && from.is_none_or(|commit| self.git.contains(self.truth.change, commit))
         });
