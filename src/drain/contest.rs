@@ -229,10 +229,28 @@ impl Contest<'_> {
         !spots.is_empty() && spots.iter().map(effort).sum::<f64>() > wholes * 1.000_001
     }
 
+    /// Blocking a node by one thing takes others that have all of it together there. So each of them counts for no more than the
+    /// largest part that it has of what blocks a node, and all together for no more nodes than these parts add up to.
+    #[allow(clippy::cast_precision_loss, reason = "a bound with room to spare")]
+    fn parts_exclude_it(&self, spots: &[Spot]) -> bool {
+        let Some(first) = spots.first() else { return false };
+        let least_need =
+            |thing: usize| spots.iter().map(|spot| spot.need[thing]).min().unwrap_or(0);
+        let needs: Vec<u64> = (0..first.need.len()).map(least_need).collect();
+        let part = |rival: &Rival| {
+            let parts =
+                rival.takes.iter().zip(&needs).map(|(takes, need)| *takes as f64 / *need as f64);
+            parts.fold(0.0, f64::max)
+        };
+        let unused = self.rivals.iter().zip(&self.is_used).filter(|(_, is_used)| !**is_used);
+        unused.map(|(rival, _)| part(rival)).sum::<f64>() < spots.len() as f64 * 0.999_999
+    }
+
     /// Whether the spots from `at` on can be blocked by those that are not used yet. Where the steps are used up it is taken
     /// to be so.
     fn block_from(&mut self, at: usize) -> bool {
-        if self.sums_exclude_it(&self.spots[at..]) {
+        let left = &self.spots[at..];
+        if self.sums_exclude_it(left) || self.parts_exclude_it(left) {
             return false;
         }
         let Some(spot) = self.spots.get(at).filter(|_| self.spots.len() <= MOST_SPOTS) else {

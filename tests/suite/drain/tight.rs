@@ -53,6 +53,21 @@ fn in_pieces(plan: &Plan) -> Vec<&String> {
     plan.notes.iter().filter(|note| note.contains("in pieces")).collect()
 }
 
+/// 60 pods, each a quarter of a node, move to 30 empty nodes: 4 would have to lie on each of them to leave no room.
+#[test]
+fn pods_that_cannot_fill_all_nodes_leave_each_other_a_place() {
+    let mut items: Vec<Value> = (0..15).map(|i| node(&format!("old-{i}"), 1000)).collect();
+    items.extend((0..30).map(|i| node(&format!("new-{i}"), 1000)));
+    items.extend((0..60).map(|i| {
+        let mut pod = pod(&format!("p{i}"), &format!("old-{}", i % 15), 250);
+        pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("2");
+        pod
+    }));
+    let old: Vec<String> = (0..15).map(|i| format!("old-{i}")).collect();
+    let plan = plan(&json!({ "items": items }), &old, &Rules::default(), Databases::ByHand);
+    assert_eq!(in_pieces(&plan.unwrap()), <[&String; 0]>::default());
+}
+
 /// 900 MiB lie on two nodes of 1000 MiB such that neither has room for 1000 MiB; on one of them they could lie.
 #[test]
 fn a_place_that_others_may_take_is_told_and_is_no_lack_of_room() {
