@@ -159,7 +159,16 @@ pub(super) fn step(states: &mut States<'_>, walked: &Walked) -> Result<Option<Ar
     if first.is_none() && states.kind(own) == Kind::Absent {
         return Ok(None);
     }
-    states.moved(first, (own, walked.commit.tree)).map(Some)
+    let after = (own, walked.commit.tree);
+    if let (Some((before, _)), Some(parent)) = (first, walked.parents.first())
+        && status_of(states.kind(before), states.kind(own)) == Status::Mended
+        && let Some(whole) = states.before_it_broke(parent)?
+    {
+        // What moved while it was broken is told of the commit that mends it: no other can be compared.
+        let moved = states.moved(whole, after)?;
+        return Ok(Some(Arc::new(Moved { status: Status::Mended, ..Moved::clone(&moved) })));
+    }
+    states.moved(first, after).map(Some)
 }
 
 fn entry(walked: &Walked, moved: Arc<Moved>) -> Entry {

@@ -365,6 +365,26 @@ fn merges_are_told_apart_and_what_breaks_is_said() {
 }
 
 #[test]
+fn what_moved_while_it_did_not_build_is_told_of_the_commit_that_mends_it() {
+    let repo = fleet();
+    let file = "overlays/prod/kustomization.yaml";
+    replace(&repo, file, "../../base", "../../nothing");
+    repo.commit("broken");
+    replace(&repo, file, "newTag: '1'", "newTag: '2'");
+    repo.commit("still broken");
+    replace(&repo, file, "../../nothing", "../../base");
+    repo.commit("mended");
+    let all = entries(&repo, &[]);
+    assert_eq!(all[0]["status"], "mended");
+    assert!(all[0]["summary"].as_str().unwrap().starts_with("builds again; web 1 → 2"), "{all:?}");
+    let image = all[0]["images"][0]["name"].as_str().unwrap().to_owned();
+    assert_eq!(subjects(&repo, &["--image", &image])[0], "mended");
+    let page = repo.overlay(&["history", OVERLAY, "-o", "html"]).stdout;
+    let now = page.split("What runs now").nth(1).unwrap().split("</table>").next().unwrap();
+    assert!(now.contains(">2<") || now.contains(">2 "), "{now}");
+}
+
+#[test]
 fn the_end_of_a_shallow_clone_is_no_beginning() {
     let repo = told();
     let clone = repo.clone_shallow(2);

@@ -11,7 +11,7 @@ use super::moved::measure;
 use super::{Moves, status_of};
 use crate::discover::KUSTOMIZATION_NAMES;
 use crate::error::{Error, codes};
-use crate::git::{Footprint, LOCK_FILE, ObjectId, Repository, RevisionFiles, TreeReader};
+use crate::git::{Commit, Footprint, LOCK_FILE, ObjectId, Repository, RevisionFiles, TreeReader};
 use crate::kustomize::remote::mount_of;
 use crate::kustomize::{Rendered, SourceTree};
 use crate::ops::Context;
@@ -133,6 +133,31 @@ impl<'a> States<'a> {
     /// What the overlay is in that state.
     pub(crate) fn kind(&self, state: StateId) -> Kind {
         self.states[state].kind
+    }
+
+    /// The last state with which the overlay was not broken, along the first parents of a revision at which it is: `Some(None)` where
+    /// there was no overlay, `None` where that is not known, for the clone is shallow.
+    ///
+    /// # Errors
+    /// Where a revision cannot be read.
+    pub(super) fn before_it_broke(
+        &mut self,
+        broken: &Commit,
+    ) -> Result<Option<Option<(StateId, ObjectId)>>, Error> {
+        let mut earlier = broken.parents.first().copied();
+        while let Some(id) = earlier {
+            if !self.repository.has(id)? {
+                return Ok(None);
+            }
+            let commit = self.repository.commit(id)?;
+            let state = self.of(commit.tree)?;
+            match self.kind(state) {
+                Kind::Rendered => return Ok(Some(Some((state, commit.tree)))),
+                Kind::Absent => return Ok(Some(None)),
+                Kind::Broken => earlier = commit.parents.first().copied(),
+            }
+        }
+        Ok(Some(None))
     }
 
     /// Whether no revision looked at has the overlay.

@@ -21,7 +21,7 @@ pub(super) fn summary(moved: &Moved) -> String {
         Status::Mended => vec!["builds again".to_owned()],
         Status::Unknown => vec![unknown(moved)],
     };
-    if moved.status == Status::Changed {
+    if matches!(moved.status, Status::Changed | Status::Mended) {
         parts.extend(named(moved.images.iter().map(image).collect(), "images"));
         let fields = || moved.fields.iter().filter(|field| !is_image(moved, field));
         let numbers = fields().filter_map(number).collect();

@@ -160,7 +160,9 @@ fn notices(history: &OverlayHistory) -> Vec<Notice> {
     if history.entries.iter().any(is_dark) {
         push(
             "warning",
-            format!("{path}: it did not build for a while; what moved meanwhile is not told."),
+            format!(
+                "{path}: it did not build for a while; what moved meanwhile is told of the commit that mended it, where there is one."
+            ),
         );
     }
     notices
