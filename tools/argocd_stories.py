@@ -177,22 +177,27 @@ def never_ready(lab):
     lab.wait("side", "--timeout", "3m")
 
 
-def failing_hook(lab):
-    """A job before the sync fails."""
-    lab.application("side", "side", "side")
-    lab.write("side/hook.yaml", """apiVersion: batch/v1
+def add_failing_job(lab, name, hook):
+    """A job that fails, before (PreSync) or after (PostSync) the objects of `side` are applied."""
+    lab.write("side/hook.yaml", f"""apiVersion: batch/v1
 kind: Job
 metadata:
-  name: migrate
-  annotations: {argocd.argoproj.io/hook: PreSync, argocd.argoproj.io/hook-delete-policy: BeforeHookCreation}
+  name: {name}
+  annotations: {{argocd.argoproj.io/hook: {hook}, argocd.argoproj.io/hook-delete-policy: BeforeHookCreation}}
 spec:
   backoffLimit: 0
   template:
     spec:
       restartPolicy: Never
-      containers: [{name: migrate, image: "registry.example/migrate:fails"}]
+      containers: [{{name: {name}, image: "registry.example/{name}:fails"}}]
 """)
     lab.replace("side/kustomization.yaml", "side.yaml]", "side.yaml, hook.yaml]")
+
+
+def failing_hook(lab):
+    """A job before the sync fails."""
+    lab.application("side", "side", "side")
+    add_failing_job(lab, "migrate", "PreSync")
     lab.replace("side/side.yaml", "side:1", "side:2")
     lab.push("a job that fails")
     lab.wait("side", "--timeout", "4m", exit=5, code="sync-failed", says="migrate")
@@ -205,19 +210,7 @@ def replaced_failure(lab):
     """A job after the sync fails, and when the wait begins somebody has asked for a sync of one object, which takes its place."""
     lab.application("side", "side", "side", automated=False)
     lab.wait("side", "--sync", "--timeout", "3m")
-    lab.write("side/hook.yaml", """apiVersion: batch/v1
-kind: Job
-metadata:
-  name: report
-  annotations: {argocd.argoproj.io/hook: PostSync, argocd.argoproj.io/hook-delete-policy: BeforeHookCreation}
-spec:
-  backoffLimit: 0
-  template:
-    spec:
-      restartPolicy: Never
-      containers: [{name: report, image: "registry.example/report:fails"}]
-""")
-    lab.replace("side/kustomization.yaml", "side.yaml]", "side.yaml, hook.yaml]")
+    add_failing_job(lab, "report", "PostSync")
     commit = lab.push_side(2)
     lab.wait("side", "--sync", "--timeout", "4m", exit=5, code="sync-failed", says="report")
     lab.is_live(2, "side", "side")

@@ -177,7 +177,7 @@ impl Contest<'_> {
     /// Whether the others can be laid out such that every spot is blocked.
     fn can_be_lost(mut self) -> bool {
         // The node with the fewest pods is never uneven: that one is blocked by something else.
-        let all = self.unused();
+        let all = self.taken_by_unused();
         let plain = self.plain;
         let is_blockable = |spot: &Spot| least_share(&spot.need[..plain], &all[..plain]) <= 1.0;
         self.spots.is_empty() || self.spots.iter().any(is_blockable) && self.block_from(0)
@@ -189,7 +189,7 @@ impl Contest<'_> {
         for spot in &self.spots {
             places.entry(self.board.topology(spot.node, key)).or_default().push(spot.clone());
         }
-        let all = self.unused();
+        let all = self.taken_by_unused();
         let effort = |spots: &Vec<Spot>| -> f64 {
             spots.iter().map(|spot| least_share(&spot.need, &all)).sum()
         };
@@ -200,11 +200,19 @@ impl Contest<'_> {
         !left.is_empty() && self.sums_exclude_it(&left)
     }
 
-    /// What the others that are not used yet take together.
-    fn unused(&self) -> Vec<u64> {
+    /// The others that are not used yet.
+    fn unused(&self) -> impl Iterator<Item = &Rival> {
+        self.rivals
+            .iter()
+            .zip(&self.is_used)
+            .filter(|(_, is_used)| !**is_used)
+            .map(|(rival, _)| rival)
+    }
+
+    /// What they take together.
+    fn taken_by_unused(&self) -> Vec<u64> {
         let mut all = vec![0; self.spots.first().map_or(0, |spot| spot.need.len())];
-        let unused = self.rivals.iter().zip(&self.is_used).filter(|(_, is_used)| !**is_used);
-        unused.for_each(|(rival, _)| add(&mut all, &rival.takes));
+        self.unused().for_each(|rival| add(&mut all, &rival.takes));
         all
     }
 
@@ -212,7 +220,7 @@ impl Contest<'_> {
     /// weighed such that blocking by each is about as dear; any weights would do.
     #[allow(clippy::cast_precision_loss, reason = "a bound with room to spare")]
     fn sums_exclude_it(&self, spots: &[Spot]) -> bool {
-        let all = self.unused();
+        let all = self.taken_by_unused();
         let share = |spot: &Spot, thing: usize| {
             (spot.need[thing] <= all[thing]).then(|| spot.need[thing] as f64 / all[thing] as f64)
         };
@@ -242,8 +250,7 @@ impl Contest<'_> {
                 rival.takes.iter().zip(&needs).map(|(takes, need)| *takes as f64 / *need as f64);
             parts.fold(0.0, f64::max)
         };
-        let unused = self.rivals.iter().zip(&self.is_used).filter(|(_, is_used)| !**is_used);
-        unused.map(|(rival, _)| part(rival)).sum::<f64>() < spots.len() as f64 * 0.999_999
+        self.unused().map(part).sum::<f64>() < spots.len() as f64 * 0.999_999
     }
 
     /// Whether the spots from `at` on can be blocked by those that are not used yet. Where the steps are used up it is taken

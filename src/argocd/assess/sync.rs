@@ -69,13 +69,16 @@ fn out_of_sync(moment: &Moment<'_>) -> Result<(), Readiness> {
     };
     match contained {
         Contained::Ask(want) => Err(asking(want)),
-        Contained::Yes | Contained::Superseded { .. } => match state.phase.as_str() {
-            "Failed" | "Error" if moment.applied().as_deref() == Some(&moment.compared()) => {
-                Err(sync_failed(state))
-            }
-            "Succeeded" if !state.is_partial() => after_success(moment, state),
-            _ => Err(not_begun(moment)),
-        },
+        Contained::Yes | Contained::Superseded { .. }
+            if state.is_failure() && moment.applied().as_deref() == Some(&moment.compared()) =>
+        {
+            Err(sync_failed(state))
+        }
+        Contained::Yes | Contained::Superseded { .. }
+            if state.phase == "Succeeded" && !state.is_partial() =>
+        {
+            after_success(moment, state)
+        }
         _ => Err(not_begun(moment)),
     }
 }

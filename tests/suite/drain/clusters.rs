@@ -236,6 +236,27 @@ impl Cluster {
         }));
     }
 
+    /// A pod that is ready, with a volume in the zone of its node; whether there was room for it.
+    #[allow(clippy::too_many_arguments)]
+    fn bound_pod(
+        &mut self,
+        dice: &mut Random,
+        namespace: &str,
+        name: &str,
+        owner: Option<(&str, &str)>,
+        labels: Value,
+        request: (u64, u64),
+        claim: &str,
+    ) -> bool {
+        let claims = [claim.to_owned()];
+        let node = self.pod(dice, namespace, name, owner, labels, request, &claims, true);
+        if let Some(node) = &node {
+            let zone = self.zone_of(node);
+            self.claim(namespace, claim, zone);
+        }
+        node.is_some()
+    }
+
     fn stateful(&mut self, dice: &mut Random, number: u64) {
         let (namespace, name) = (*dice.pick(&NAMESPACES), format!("set-{number}"));
         let request = Self::request(dice);
@@ -244,20 +265,8 @@ impl Cluster {
             let (pod, claim) = (format!("{name}-{replica}"), format!("data-{name}-{replica}"));
             let labels = json!({"app": name, "statefulset.kubernetes.io/pod-name": pod});
             let owner = Some(("StatefulSet", name.as_str()));
-            if let Some(node) = self.pod(
-                dice,
-                namespace,
-                &pod,
-                owner,
-                labels,
-                request,
-                std::slice::from_ref(&claim),
-                true,
-            ) {
-                let zone = self.zone_of(&node);
-                self.claim(namespace, &claim, zone);
-                made += 1;
-            }
+            made +=
+                u64::from(self.bound_pod(dice, namespace, &pod, owner, labels, request, &claim));
         }
         if made == 0 {
             return;
@@ -280,20 +289,7 @@ impl Cluster {
             let role = if made == 0 { "primary" } else { "replica" };
             let labels = json!({"cnpg.io/cluster": name, "cnpg.io/instanceName": pod, "cnpg.io/instanceRole": role});
             let owner = Some(("Cluster", name.as_str()));
-            if let Some(node) = self.pod(
-                dice,
-                namespace,
-                &pod,
-                owner,
-                labels,
-                request,
-                std::slice::from_ref(&pod),
-                true,
-            ) {
-                let zone = self.zone_of(&node);
-                self.claim(namespace, &pod, zone);
-                made += 1;
-            }
+            made += u64::from(self.bound_pod(dice, namespace, &pod, owner, labels, request, &pod));
         }
         if made == 0 {
             return;

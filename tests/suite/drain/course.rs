@@ -42,9 +42,13 @@ fn under_way(moves: impl Fn(&Value) -> bool) -> Value {
 }
 
 fn progress(now: &Value, args: &[&str]) -> Ran {
+    progress_since(SETTINGS, &dump(), now, args)
+}
+
+fn progress_since(settings: &str, before: &Value, now: &Value, args: &[&str]) -> Ran {
     let repo = TestRepo::with_files(&[
-        (".overlay.yaml", SETTINGS),
-        ("before.json", &dump().to_string()),
+        (".overlay.yaml", settings),
+        ("before.json", &before.to_string()),
         ("now.json", &now.to_string()),
     ]);
     let fixed =
@@ -259,13 +263,7 @@ fn a_workload_that_was_short_before_holds_nothing() {
     let (mut before, mut now) = (dump(), raised(under_way(|_| false)));
     set_replicas(&mut before, "keycloak", 1, 0);
     set_replicas(&mut now, "keycloak", 1, 0);
-    let repo = TestRepo::with_files(&[
-        (".overlay.yaml", SETTINGS),
-        ("before.json", &before.to_string()),
-        ("now.json", &now.to_string()),
-    ]);
-    let args = ["drain-plan", "--progress", "--from", "now.json", "--before", "before.json"];
-    let ran = repo.overlay(&[&args[..], &["-o", "json"]].concat());
+    let ran = progress_since(SETTINGS, &before, &now, &[]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.json()["result"]["asBefore"][0].as_str().unwrap().contains("keycloak"), "{ran:?}");
 }
@@ -317,21 +315,7 @@ fn a_pod_that_nothing_makes_anew_is_not_forgotten() {
         if is_there {
             items(&mut now).push(bare(LARGE[0]));
         }
-        let repo = TestRepo::with_files(&[
-            (".overlay.yaml", SETTINGS),
-            ("before.json", &before.to_string()),
-            ("now.json", &now.to_string()),
-        ]);
-        repo.overlay(&[
-            "drain-plan",
-            "--progress",
-            "--from",
-            "now.json",
-            "--before",
-            "before.json",
-            "-o",
-            "json",
-        ])
+        progress_since(SETTINGS, &before, &now, &[])
     };
     let gone = told(under_way(on("gentian-workers-z7j4s")), false);
     assert_eq!((gone.status, findings(&gone)), (7, vec!["pod-gone".to_owned()]), "{gone:?}");
@@ -347,23 +331,7 @@ fn a_pair_of_a_rule_that_is_scaled_to_none_is_told_once() {
     let rule = format!(
         "{SETTINGS}  pairs:\n  - name: perimeter\n    namespace: kernel-edge\n    selector: gateway.envoyproxy.io/owning-gateway-name=perimeter\n"
     );
-    let progress = |now: &Value| {
-        let repo = TestRepo::with_files(&[
-            (".overlay.yaml", &rule),
-            ("before.json", &dump().to_string()),
-            ("now.json", &now.to_string()),
-        ]);
-        repo.overlay(&[
-            "drain-plan",
-            "--progress",
-            "--from",
-            "now.json",
-            "--before",
-            "before.json",
-            "-o",
-            "json",
-        ])
-    };
+    let progress = |now: &Value| progress_since(&rule, &dump(), now, &[]);
     let mut at_none = without(under_way(|_| false), "Pod", PERIMETER);
     set_replicas(&mut at_none, PERIMETER, 0, 0);
     let ran = progress(&at_none);
