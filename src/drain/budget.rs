@@ -17,6 +17,8 @@ pub struct Budget {
     pub name: String,
     /// How many pods it keeps.
     pub rule: Rule,
+    /// Whether it lets go of every pod that is not ready (`unhealthyPodEvictionPolicy: AlwaysAllow`).
+    pub lets_go_unready: bool,
     selector: Option<Node>,
 }
 
@@ -31,6 +33,17 @@ impl State {
     #[must_use]
     pub fn guarded(&self, budget: usize) -> &[usize] {
         &self.kin.guarded[budget]
+    }
+
+    /// Whether a pod may be evicted whatever disruptions its budget allows: one that is not ready, where the policy lets it go,
+    /// or where as many are ready as have to be (Kubernetes `pkg/registry/core/pod/storage/eviction.go`). Both by position.
+    #[must_use]
+    pub fn passes_by(&self, pod: usize, budget: usize) -> bool {
+        let pod = &self.pods[pod];
+        let allowance = self.allowance(budget);
+        let is_met =
+            allowance.desired.is_some_and(|desired| desired > 0 && allowance.healthy >= desired);
+        pod.phase == "Pending" || !pod.is_ready && (self.budgets[budget].lets_go_unready || is_met)
     }
 
     /// What a budget, by position, comes to now.
@@ -74,6 +87,15 @@ impl Allowance {
         if self.expected <= 0 { 0 } else { (self.healthy - desired).max(0) }
     }
 
+    /// Whether no eviction is allowed now and would be if all pods were ready, or if there were more of them.
+    #[must_use]
+    pub fn is_ill(self) -> bool {
+        match self.blocks_for_good() {
+            true => self.desired.is_some_and(|desired| self.healthy < desired),
+            false => self.allowed() == 0,
+        }
+    }
+
     /// Whether no eviction is ever allowed, though all pods are well.
     #[must_use]
     pub fn blocks_for_good(self) -> bool {
@@ -87,6 +109,10 @@ impl Budget {
             namespace: namespace(object).to_owned(),
             name: name(object).to_owned(),
             rule: Rule::read(object),
+            lets_go_unready: object
+                .lookup(&["spec", "unhealthyPodEvictionPolicy"])
+                .and_then(Node::as_str)
+                == Some("AlwaysAllow"),
             selector: object.lookup(&["spec", "selector"]).cloned(),
         }
     }

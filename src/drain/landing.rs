@@ -209,10 +209,12 @@ impl Planner<'_> {
             }
             for budget in state.budgets_of(at) {
                 let allowance = state.allowance(*budget);
+                let is_ill =
+                    *means == Means::Drain && allowance.is_ill() && !state.passes_by(at, *budget);
+                if !is_ill {
+                    continue;
+                }
                 let budget = &state.budgets[*budget];
-                let is_ill = *means == Means::Drain
-                    && !allowance.blocks_for_good()
-                    && allowance.allowed() == 0;
                 let message = format!(
                     "the budget {} in {} ({}) allows no eviction now: {} of {} pods are ready",
                     budget.name,
@@ -221,9 +223,6 @@ impl Planner<'_> {
                     allowance.healthy,
                     allowance.expected
                 );
-                if !is_ill {
-                    continue;
-                }
                 match found.iter_mut().find(|known| known.message == message) {
                     Some(known) => known.pods.push(shown.clone()),
                     None => found.push(Obstacle {

@@ -117,7 +117,7 @@ fn means_by_budgets(state: &State, at: usize, raises: &mut Vec<Raise>) -> Means 
 
 fn means_by_budget(state: &State, at: usize, guard: usize, raises: &mut Vec<Raise>) -> Means {
     let pod = &state.pods[at];
-    if pod.phase == "Pending" || !state.allowance(guard).blocks_for_good() {
+    if state.passes_by(at, guard) || !state.allowance(guard).blocks_for_good() {
         return Means::Drain;
     }
     // The primary of several instances is moved away by the operator.

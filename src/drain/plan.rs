@@ -255,6 +255,8 @@ pub struct Planner<'a> {
     pub(super) scratch: Vec<String>,
     /// How many nodes were added that are still to come.
     pub(super) to_come: usize,
+    /// The old nodes that are deleted at the provider on the way.
+    pub(super) given_back: Vec<usize>,
 }
 
 /// The plan that empties `old`.
@@ -285,6 +287,7 @@ pub fn plan(
         may_wait: false,
         scratch: Vec::new(),
         to_come: 0,
+        given_back: Vec::new(),
     };
     planner.note_what_is_unknown();
     planner.tell_obstacles_of_pods();

@@ -40,9 +40,12 @@ impl Planner<'_> {
     fn two_waves(&mut self, quota: &str, more: u64, missing: u64) -> Result<(), PlanError> {
         let needed = usize::try_from(missing - more).unwrap_or(usize::MAX);
         let (first, rest) = self.first_wave(needed);
-        let left = rest.len();
+        let cap = match rest.len() {
+            0 => "Turn off the autoscaler of the old pool".to_owned(),
+            left => format!("Cap the old pool at {left} nodes, least and most,"),
+        };
         let text = format!(
-            "The quota {quota} lets {more} of {missing} new nodes come. Cap the old pool at {left} nodes, least and most, before anything is deleted: else the autoscaler takes what is freed for the old kind."
+            "The quota {quota} lets {more} of {missing} new nodes come. {cap} before anything is deleted: else it takes what is freed for the old kind."
         );
         self.step(StepKind::Provider, text, Vec::new());
         if more > 0 {
@@ -127,6 +130,7 @@ impl Planner<'_> {
             names.iter().map(|name| format!("kubectl delete node {}", shell::word(name)));
         let commands = commands.collect();
         self.step(StepKind::Provider, text, commands);
+        self.given_back.extend(nodes);
     }
 
     /// New nodes join.
@@ -201,13 +205,18 @@ impl Planner<'_> {
     }
 
     fn finish(&mut self) {
-        let names: Vec<String> = self.old.iter().map(|node| self.name(*node).to_owned()).collect();
-        let commands = names.iter().map(|name| {
-            let selector = format!("spec.nodeName={name}");
+        let is_left = |node: &&usize| !self.given_back.contains(*node);
+        let left: Vec<usize> = self.old.iter().filter(is_left).copied().collect();
+        let commands = left.iter().map(|node| {
+            let selector = format!("spec.nodeName={}", self.name(*node));
             format!("kubectl get pods -A --field-selector {} --no-headers", shell::word(&selector))
         });
         let mut commands: Vec<String> = commands.collect();
         commands.push("kubectl get pvc -A".to_owned());
+        if left.is_empty() {
+            self.step(StepKind::Check, "Every claim is Bound.", commands);
+            return;
+        }
         let text = "Only DaemonSets are left on the old nodes, every claim is Bound. The old nodes are the way back until the platform is proven: `kubectl uncordon` them.";
         self.step(StepKind::Check, text, commands);
         let text = "Delete the old nodes at the provider, when nobody wants to go back any more.";

@@ -273,6 +273,19 @@ fn told() -> TestRepo {
 }
 
 #[test]
+fn an_overlay_that_comes_broken_is_told_with_the_reason() {
+    let repo = TestRepo::with_files(&[("web/kustomization.yaml", "resources: [nowhere.yaml]\n")]);
+    let ran = repo.overlay(&["history", "web", "-o", "json"]);
+    let entry = ran.json()["result"]["overlays"][0]["entries"][0].clone();
+    let summary = entry["summary"].as_str().unwrap();
+    assert_eq!(entry["status"], "appeared", "{ran:?}");
+    assert!(
+        summary.starts_with("appears, and does not build: ") && summary.contains("nowhere.yaml"),
+        "{summary}"
+    );
+}
+
+#[test]
 fn each_commit_says_what_it_did() {
     let repo = told();
     assert_eq!(subjects(&repo, &[]), ["extra", "three", "Release 2 (#7)", "start"]);

@@ -78,7 +78,7 @@ fn restore_origins(
 }
 
 fn merge_data(generated: &mut Resource, existing: &Resource, field: &str) {
-    let Some(old) = existing.node.get(field).and_then(Node::as_map) else { return };
+    let old = existing.node.get(field).and_then(Node::as_map).map_or(&[][..], Map::entries);
     let origin = generated.origin;
     let Some(map) = generated.node.as_map_mut() else { return };
     let new = match map.remove(field).map(|node| node.value) {
@@ -86,7 +86,7 @@ fn merge_data(generated: &mut Resource, existing: &Resource, field: &str) {
         _ => Map::new(),
     };
     let mut entries: Vec<(Text, Node)> = Vec::with_capacity(old.len() + new.len());
-    for entry in old.entries().iter().filter(|entry| new.get(&entry.key.text).is_none()) {
+    for entry in old.iter().filter(|entry| new.get(&entry.key.text).is_none()) {
         entries.push((Text::clone(&entry.key.text), string_of(&entry.value)));
     }
     for entry in new.into_entries() {

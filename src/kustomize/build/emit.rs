@@ -101,6 +101,12 @@ impl<'n> Emitter<'n> {
             Value::Scalar(scalar) => {
                 let layout = if self.flow > 0 { Layout::Flow } else { Layout::Block };
                 let value = typed_in(scalar, layout).map_err(|error| error.at(node.origin))?;
+                let value = match value {
+                    Typed::Str(text) if text.contains('\u{85}') => {
+                        Typed::Str(fold_next_lines(&text).into())
+                    }
+                    value => value,
+                };
                 self.scalar(&value, indent, place);
                 Ok(())
             }

@@ -196,10 +196,22 @@ fn primitive(node: &Node) -> Option<Primitive> {
     let Some(scalar) = node.as_scalar() else { return Some(Primitive::Other) };
     match scalar.tag {
         Tag::Int => integer(&scalar.text).map(Primitive::Int),
-        Tag::Float => scalar.text.parse().ok().map(Primitive::Float),
+        Tag::Float => float(&scalar.text).map(Primitive::Float),
         Tag::Bool => Some(Primitive::Bool(scalar.text.starts_with(['t', 'T']))),
         _ => Some(Primitive::Text(Text::clone(&scalar.text))),
     }
+}
+
+/// What Go's `strconv.ParseFloat` makes of a decimal number: an underscore may stand between two digits, infinity is refused.
+fn float(text: &str) -> Option<f64> {
+    let bytes = text.as_bytes();
+    let is_digit =
+        |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    let separates = |at: usize| is_digit(at.checked_sub(1)) && is_digit(Some(at + 1));
+    if !(0..bytes.len()).filter(|at| bytes[*at] == b'_').all(separates) {
+        return None;
+    }
+    text.replace('_', "").parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 struct Replacer<'a> {

@@ -326,12 +326,22 @@ fn is_unprintable(c: &char) -> bool {
     matches!(c, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
-/// Whether a field other than kind and version is set to something.
+/// Whether a field other than kind and version is set to something, and no null in another case takes that back: Go reads keys
+/// in the order of their bytes, and fields by names in any case.
 fn has_content(node: &Node) -> bool {
     node.as_map().is_some_and(|map| {
+        let is_taken_back = |entry: &Entry| {
+            let is_later = |other: &&Entry| {
+                other.key.text > entry.key.text
+                    && other.key.text.eq_ignore_ascii_case(&entry.key.text)
+            };
+            let is_text = entry.value.as_scalar().is_some();
+            !is_text && map.entries().iter().filter(is_later).any(|other| other.value.is_null())
+        };
         map.entries().iter().any(|entry| {
             let key = entry.key.text.to_ascii_lowercase();
-            key != "kind" && key != "apiversion" && is_set(&entry.value)
+            let is_type = key == "kind" || key == "apiversion";
+            !is_type && is_set(&entry.value) && !is_taken_back(entry)
         })
     })
 }

@@ -19,8 +19,8 @@ pub fn progress_report(progress: &Progress, form: Form) -> Result<Report, Error>
     let mut report = Report::unchanged("drain-plan", to_json(progress), to_text(progress));
     if !progress.wrong.is_empty() {
         let count = progress.wrong.len();
-        let s = if count == 1 { " is" } else { "s are" };
-        let message = format!("{count} thing{s} not as they should be: go no further before");
+        let what = if count == 1 { "thing is not as it" } else { "things are not as they" };
+        let message = format!("{count} {what} should be: go no further before");
         report.error = Some(Error::new(codes::DRAIN_OFF_COURSE, message));
     }
     Ok(report)

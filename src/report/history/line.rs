@@ -15,7 +15,7 @@ const DIGITS: usize = 8;
 pub(super) fn summary(moved: &Moved) -> String {
     let mut parts: Vec<String> = match moved.status {
         Status::Changed => Vec::new(),
-        Status::Appeared => vec!["appears".to_owned()],
+        Status::Appeared => vec![appeared(moved)],
         Status::Removed => vec!["is gone".to_owned()],
         Status::Broken => vec![broken(moved)],
         Status::Mended => vec!["builds again".to_owned()],
@@ -38,6 +38,13 @@ pub(super) fn summary(moved: &Moved) -> String {
         parts.push("the order of objects".to_owned());
     }
     parts.join("; ")
+}
+
+fn appeared(moved: &Moved) -> String {
+    match &moved.reason {
+        Some(reason) => format!("appears, and does not build: {reason}"),
+        None => "appears".to_owned(),
+    }
 }
 
 fn broken(moved: &Moved) -> String {

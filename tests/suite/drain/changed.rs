@@ -138,6 +138,36 @@ fn a_budget_whose_pods_are_not_ready_is_told() {
     assert!(message.contains("coredns") && message.contains("1 of 2 pods are ready"), "{message}");
 }
 
+/// The eviction of a pod that is not ready is refused while fewer are ready than have to be, unless the policy lets it go
+/// (Kubernetes, "Unhealthy Pod Eviction Policy"). More replicas of what is ill would help nobody.
+#[test]
+fn a_budget_of_one_pod_that_is_not_ready_is_told_unless_its_policy_lets_the_pod_go() {
+    let ill = |policy: Option<&str>| {
+        let mut changed = dump();
+        find(&mut changed, "Pod", "wiki-")["status"]["conditions"][1]["status"] = json!("False");
+        let budget = find(&mut changed, "PodDisruptionBudget", "wiki");
+        if let Some(policy) = policy {
+            budget["spec"]["unhealthyPodEvictionPolicy"] = json!(policy);
+        }
+        run(&changed, &[])
+    };
+    for policy in [None, Some("IfHealthyBudget")] {
+        let ran = ill(policy);
+        assert_eq!((ran.status, ran.code().as_str()), (7, "drain-obstacles"), "{ran:?}");
+        let told = obstacles(&ran);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!(told[0].0, "budget-unhealthy");
+        assert!(
+            told[0].1.contains("wiki") && told[0].1.contains("0 of 1 pods are ready"),
+            "{told:?}"
+        );
+    }
+    let ran = ill(Some("AlwaysAllow"));
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let steps = ran.json()["result"]["steps"].as_array().unwrap().clone();
+    assert!(!steps.iter().any(|step| step["kind"] == "raise"), "{steps:#?}");
+}
+
 /// Two budgets on one pod: the eviction API fails for good, so that the pod is deleted before its node is drained.
 #[test]
 fn a_pod_with_two_budgets_is_deleted() {
@@ -212,6 +242,43 @@ fn a_runbook_has_every_command_and_no_markup_of_others() {
     assert!(page.stdout.contains(
         "`kernel-seal/openbao-transit before kernel-secrets/openbao (<img src=x> \\| it *unseals*)`"
     ));
+}
+
+/// Without one port to spare all six old nodes are given back in the first wave: nothing is left to look at, to uncordon or to delete.
+#[test]
+fn nodes_that_are_given_back_are_not_spoken_of_at_the_end() {
+    let mut changed = dump();
+    let is_held = |item: &&mut Value| item["kind"] == "Pod";
+    items(&mut changed).iter_mut().filter(is_held).for_each(|pod| {
+        pod["metadata"]["ownerReferences"] = json!([{
+            "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "d", "controller": true,
+        }]);
+    });
+    let settings = "drain: {selector: node.kubernetes.io/instance-type=small}";
+    let repo =
+        TestRepo::with_files(&[(".overlay.yaml", settings), ("now.json", &changed.to_string())]);
+    let all = ["--new", "9", "--quota", "ports=9,used=9"];
+    let ran =
+        repo.overlay(&[&["drain-plan", "--from", "now.json", "-o", "json"][..], &all].concat());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let steps = ran.json()["result"]["steps"].as_array().unwrap().clone();
+    let text = |at: usize| steps[at]["text"].as_str().unwrap();
+    assert!(text(0).contains("Turn off the autoscaler of the old pool before"), "{}", text(0));
+    let last = steps.last().unwrap();
+    assert_eq!(
+        (&last["kind"], &last["commands"]),
+        (&json!("check"), &json!(["kubectl get pvc -A"]))
+    );
+    let given_back = steps
+        .iter()
+        .position(|step| step["text"].as_str().unwrap().contains("Delete these"))
+        .unwrap();
+    let later =
+        steps[given_back + 1..].iter().flat_map(|step| step["commands"].as_array().unwrap());
+    assert!(
+        later.into_iter().all(|command| !command.as_str().unwrap().contains("gentian-workers")),
+        "{steps:#?}"
+    );
 }
 
 /// Six ports, five used, three nodes wanted: one new node comes at once, two old ones have to be given back for the others.

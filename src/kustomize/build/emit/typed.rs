@@ -151,8 +151,7 @@ fn mistyped(text: &str, tag: &str) -> BuildError {
 }
 
 /// A string on its way through JSON, which writes all but a few characters as they are, and the
-/// reader behind it: that folds a next-line character (U+0085) as a line break of a quoted scalar,
-/// and refuses U+007F, the other C1 controls, U+FFFE and U+FFFF.
+/// reader behind it: that refuses U+007F, the C1 controls but U+0085, U+FFFE and U+FFFF.
 fn string(text: &str) -> Result<Typed<'_>, BuildError> {
     let may_be_special = |byte: u8| matches!(byte, 0x7F | 0xC2 | 0xEF);
     if !text.bytes().any(may_be_special) {
@@ -164,13 +163,11 @@ fn string(text: &str) -> Result<Typed<'_>, BuildError> {
         let message = format!("the control character {:?} cannot be printed", c);
         return Err(BuildError::new(BuildErrorKind::Emit, message));
     }
-    if text.contains('\u{85}') {
-        return Ok(Typed::Str(fold_next_lines(text).into()));
-    }
     Ok(Typed::Str(text.into()))
 }
 
-/// What go-yaml reads from a quoted text in which next-line characters (U+0085) stand as they are.
+/// What go-yaml reads from a quoted text in which next-line characters (U+0085) stand as they are, as JSON writes them: each
+/// is a line break that is folded.
 pub(crate) fn fold_next_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
