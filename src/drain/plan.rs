@@ -372,6 +372,17 @@ impl Planner<'_> {
                 dump_command()
             ));
         }
+        let pods = &self.board.state.pods;
+        let waits = |pod: &&super::pod::Pod| {
+            pod.node.is_none() && pod.phase == "Pending" && !pod.is_terminating
+        };
+        let waiting: Vec<String> = pods.iter().filter(waits).map(super::pod::Pod::shown).collect();
+        if !waiting.is_empty() {
+            self.plan.notes.push(format!(
+                "on no node now, and reckoned with on none: {} (they take room as soon as they find some)",
+                waiting.join(", ")
+            ));
+        }
     }
 }
 

@@ -7,10 +7,9 @@ use serde_json::Value;
 
 use super::events::one_line;
 use super::finding::Finding;
-use super::live::{items_at, name, shown, text_at};
+use super::live::{items_at, kubectl, shown, text_at};
 use super::wanted::Wanted;
 use crate::checks::Subject;
-use crate::shell;
 
 /// Everything that a repository asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -233,8 +232,7 @@ fn lines(count: usize) -> String {
 }
 
 fn read_it(pod: &Value) -> String {
-    let namespace = shell::word(text_at(pod, "/metadata/namespace"));
-    format!("kubectl logs {} -n {namespace}", shell::word(name(pod)))
+    kubectl("logs", pod)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Live objects as plain JSON: their fields, their owners, and all that was read of a cluster together.
 
+use crate::shell;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -44,6 +45,12 @@ pub fn name(object: &Value) -> &str {
 #[must_use]
 pub fn namespace(object: &Value) -> &str {
     text_at(object, "/metadata/namespace")
+}
+
+/// A command of kubectl about one pod, for people to run: `kubectl logs web-0 -n shop`.
+#[must_use]
+pub(super) fn kubectl(verb: &str, pod: &Value) -> String {
+    format!("kubectl {verb} {} -n {}", shell::word(name(pod)), shell::word(namespace(pod)))
 }
 
 /// `Kind/name`.

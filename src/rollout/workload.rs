@@ -5,12 +5,11 @@ use serde_json::Value;
 use super::events::{latest_message, one_line};
 use super::finding::Finding;
 use super::live::{
-    Snapshot, api_group, condition, int_at, is_terminating, kind, name, shown, text_at,
+    Snapshot, api_group, condition, int_at, is_terminating, kind, kubectl, name, shown, text_at,
 };
 use super::minimum::replicas;
 use super::pod::{counts, is_over, is_ready, pod_trouble};
 use super::status::{RolloutState, rollout_state};
-use crate::shell;
 
 /// The most pods that one workload is explained by.
 const MOST_PODS: usize = 5;
@@ -195,10 +194,10 @@ fn ordered(snapshot: &Snapshot, workload: &Value) -> Option<Finding> {
         "{} is not ready and from an old template: the controller waits for it before it replaces any pod, and never replaces it by itself",
         shown(stuck)
     );
-    Some(Finding::about(workload, "ordered-blocked", message).fix(format!(
-        "kubectl delete pod {}, once the template in git is right",
-        shell::word(name(stuck))
-    )))
+    Some(
+        Finding::about(workload, "ordered-blocked", message)
+            .fix(format!("{}, once the template in git is right", kubectl("delete pod", stuck))),
+    )
 }
 
 fn min_ready(snapshot: &Snapshot, workload: &Value) -> Option<Finding> {

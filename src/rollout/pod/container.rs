@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::rollout::events::{latest_message, one_line};
 use crate::rollout::finding::Finding;
-use crate::rollout::live::{Snapshot, int_at, items_at, text_at};
+use crate::rollout::live::{Snapshot, int_at, items_at, kubectl, text_at};
 use crate::shell;
 
 /// The trouble of the first container that has one; init containers come first.
@@ -115,8 +115,8 @@ fn crashed(snapshot: &Snapshot, pod: &Value, status: &Value) -> Finding {
     let code = code.map_or(String::new(), |code| format!(" with status {code}"));
     let message = format!("container {name} ends{code}{said}, and restarted {restarts} times");
     Finding::about(pod, "crash-loop", message).fix(format!(
-        "its last words: kubectl logs {} -c {} --previous",
-        shell::word(text_at(pod, "/metadata/name")),
+        "its last words: {} -c {} --previous",
+        kubectl("logs", pod),
         shell::word(name)
     ))
 }

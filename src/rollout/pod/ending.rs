@@ -10,8 +10,7 @@ use crate::checks::{Overlay, Settings};
 use crate::kustomize::{Rendered, SourceTree};
 use crate::rollout::events::time_at;
 use crate::rollout::finding::Finding;
-use crate::rollout::live::{Snapshot, int_at, items_at, namespace, text_at};
-use crate::shell;
+use crate::rollout::live::{Snapshot, int_at, items_at, kubectl, namespace, text_at};
 
 /// How long after the end of its grace a pod may still be there: the kill and the clean-up take a moment.
 const AFTER_GRACE: i64 = 15;
@@ -99,10 +98,6 @@ pub(super) fn trouble(snapshot: &Snapshot, pod: &Value, now: i64) -> Option<Find
     let message = format!(
         "it drains since {since}s{shown} and may do so for {left}s more: its grace is {grace}s"
     );
-    let fix = format!(
-        "its log says what it still works off: kubectl logs {} -n {}",
-        shell::word(text_at(pod, "/metadata/name")),
-        shell::word(namespace(pod))
-    );
+    let fix = format!("its log says what it still works off: {}", kubectl("logs", pod));
     Some(Finding::about(pod, "draining", message).fix(fix))
 }

@@ -168,6 +168,20 @@ fn a_budget_of_one_pod_that_is_not_ready_is_told_unless_its_policy_lets_the_pod_
     assert!(!steps.iter().any(|step| step["kind"] == "raise"), "{steps:#?}");
 }
 
+#[test]
+fn pods_that_wait_for_a_place_are_told() {
+    let mut changed = dump();
+    let pod = find(&mut changed, "Pod", "docs-");
+    pod["spec"]["nodeName"] = Value::Null;
+    pod["status"]["phase"] = json!("Pending");
+    let ran = run(&changed, &[]);
+    let notes = ran.json()["result"]["notes"].to_string();
+    assert!(
+        notes.contains("on no node now, and reckoned with on none: tenant-bureau/docs-"),
+        "{ran:?}"
+    );
+}
+
 /// Two budgets on one pod: the eviction API fails for good, so that the pod is deleted before its node is drained.
 #[test]
 fn a_pod_with_two_budgets_is_deleted() {
