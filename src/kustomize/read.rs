@@ -175,6 +175,7 @@ impl<'t, 's> Converter<'t, 's> {
                 Remark::Behind(text) => Comment::Behind(Text::from(text.trim_end())),
                 Remark::Closing(text) => Comment::Closing(Text::from(text.trim_end())),
                 Remark::Around => Comment::Around,
+                Remark::Below => Comment::Below,
             })
         });
         let is_key_commented = self.tree.node(id).is_commented;

@@ -137,7 +137,7 @@ impl ResMap {
         let conflict = |message: String| {
             Err(BuildError::new(BuildErrorKind::Conflict, message).at(generated.origin))
         };
-        match self.indexes_with_any_id(&id).as_slice() {
+        match self.indexes_with_any_id(&id)?.as_slice() {
             [] => match behavior {
                 Behavior::Merge | Behavior::Replace => {
                     conflict(format!("id {id} does not exist; cannot merge or replace"))
@@ -171,9 +171,13 @@ impl ResMap {
     }
 
     /// The positions of the resources that have or had the identity `id`.
-    #[must_use]
-    pub fn indexes_with_any_id(&self, id: &ResourceId) -> Vec<usize> {
-        self.indexes_where(|resource| !resource.node.is_nil_or_empty() && resource.had_id(id))
+    ///
+    /// # Errors
+    /// As [`Resource::check_history`], for any of all resources.
+    pub(crate) fn indexes_with_any_id(&self, id: &ResourceId) -> Result<Vec<usize>, BuildError> {
+        self.resources.iter().try_for_each(Resource::check_history)?;
+        let had = |resource: &Resource| !resource.node.is_nil_or_empty() && resource.had_id(id);
+        Ok(self.indexes_where(had))
     }
 
     /// The positions of the resources whose identity is `id` now.

@@ -282,6 +282,7 @@ impl<'s> Walker<'s> {
                 match self.walk_same(value, field)?.filter(|merged| !merged.node.is_null()) {
                     Some(merged) => {
                         entry.value = merged.node;
+                        entry.value.quote_if_yaml_1_1_differs();
                         at += 1;
                     }
                     None => {

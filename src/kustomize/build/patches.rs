@@ -315,7 +315,7 @@ pub(super) fn apply_named_as_text(
 /// The one resource that has or had the identity of the patch.
 fn named_target(patch: &Resource, resources: &ResMap) -> Result<usize, BuildError> {
     let id = patch.original_id();
-    match resources.indexes_with_any_id(&id).as_slice() {
+    match resources.indexes_with_any_id(&id)?.as_slice() {
         [index] => Ok(*index),
         [] => Err(refused(&format!("no resource matches the patch of {id}"), patch.origin)),
         several => {

@@ -291,7 +291,7 @@ fn matches(node: &Node, regex: &regex::Regex) -> Result<bool, Failure> {
         Some(Comment::Behind(comment) | Comment::Closing(comment)) => {
             regex.is_match(&format!("{text} {comment}"))
         }
-        Some(Comment::Around) => return Err(Failure::Unsupported(AROUND)),
+        Some(Comment::Around | Comment::Below) => return Err(Failure::Unsupported(AROUND)),
     })
 }
 

@@ -54,6 +54,8 @@ pub(super) enum Remark<'s> {
     Closing(&'s str),
     /// On lines of their own: above it, or below it in a list.
     Around,
+    /// On the line below the last element of a list, one in brackets.
+    Below,
 }
 
 /// A node and where it stands.

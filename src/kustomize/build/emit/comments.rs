@@ -2,7 +2,8 @@
 //!
 //! A comment behind `}` or `]` of a collection that is printed by indentation now (a patch put it in the place of a null, say) is
 //! held back and stands behind the next key. Before `[]` or `{}` of a collection that is not marked as one in brackets, and behind the
-//! dash of an element in brackets, a line break comes with it, and what follows is no YAML any more.
+//! dash of an element in brackets, a line break comes with it, and what follows is no YAML any more. So does a comment below the
+//! last element of a list, where a key whose value is in brackets comes next.
 //!
 //! Source: go.yaml.in/yaml v3.0.4 `emitterc.go` (`line_comment`, `key_line_comment`).
 
@@ -24,6 +25,8 @@ struct HeldBack {
     line: bool,
     /// For the value of a key.
     key: bool,
+    /// Of the last element of a list: for the next value of a key.
+    below: bool,
 }
 
 impl HeldBack {
@@ -42,10 +45,12 @@ impl HeldBack {
             }
         }
         self.line |= matches!(node.comment.as_deref(), Some(Comment::Closing(_)));
+        self.below |= matches!(node.comment.as_deref(), Some(Comment::Below));
         Ok(())
     }
 
     fn behind_dash(&mut self, item: &Node) -> Result<(), BuildError> {
+        self.below = false;
         if self.line && is_flow(item) {
             let what = "a comment behind a collection, held back until an element in brackets";
             return Err(BuildError::unsupported(what).at(item.origin));
@@ -54,6 +59,10 @@ impl HeldBack {
     }
 
     fn behind_key(&mut self, value: &Node) -> Result<(), BuildError> {
+        if std::mem::take(&mut self.below) && is_flow(value) {
+            let what = "a comment below a list, held back until a value in brackets";
+            return Err(BuildError::unsupported(what).at(value.origin));
+        }
         self.key |= std::mem::take(&mut self.line) || value.is_key_commented;
         if self.key && value.as_scalar().is_some() {
             // One of the two is written; that of the key may still come later.

@@ -16,16 +16,31 @@ const INSERTION: usize = 12;
 
 /// Sorts entries by key.
 pub(super) fn sort(entries: &mut [&Entry]) {
-    if entries.len() <= INSERTION {
-        insertion_sort(entries);
+    sort_by(entries, &|a, b| is_less(a, b));
+}
+
+/// Sorts the entries of a map by key, in their place.
+pub(crate) fn sort_in_place(entries: &mut Vec<Entry>) {
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    sort_by(&mut order, &|a, b| is_less(&entries[a], &entries[b]));
+    if order.is_sorted() {
         return;
     }
-    let (left, right) = entries.split_at(entries.len() / 2);
+    let mut unsorted: Vec<Option<Entry>> = std::mem::take(entries).into_iter().map(Some).collect();
+    entries.extend(order.into_iter().filter_map(|at| unsorted[at].take()));
+}
+
+fn sort_by<T: Copy>(items: &mut [T], is_less: &impl Fn(T, T) -> bool) {
+    if items.len() <= INSERTION {
+        insertion_sort(items, is_less);
+        return;
+    }
+    let (left, right) = items.split_at(items.len() / 2);
     let (mut left, mut right) = (left.to_vec(), right.to_vec());
-    sort(&mut left);
-    sort(&mut right);
+    sort_by(&mut left, is_less);
+    sort_by(&mut right, is_less);
     let (mut at_left, mut at_right) = (0, 0);
-    for slot in entries {
+    for slot in items {
         let from_right = at_left == left.len()
             || (at_right < right.len() && is_less(right[at_right], left[at_left]));
         *slot = if from_right {
@@ -38,11 +53,11 @@ pub(super) fn sort(entries: &mut [&Entry]) {
     }
 }
 
-fn insertion_sort(entries: &mut [&Entry]) {
-    for end in 1..entries.len() {
+fn insertion_sort<T: Copy>(items: &mut [T], is_less: &impl Fn(T, T) -> bool) {
+    for end in 1..items.len() {
         let mut at = end;
-        while at > 0 && is_less(entries[at], entries[at - 1]) {
-            entries.swap(at, at - 1);
+        while at > 0 && is_less(items[at], items[at - 1]) {
+            items.swap(at, at - 1);
             at -= 1;
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::kustomize::build::emit::{
     Typed, check_comment, expand_merge_keys, format_g, is_merging, is_string_key, json_float,
-    style_of, typed_by, typed_in,
+    sort_in_place, style_of, typed_by, typed_in,
 };
 use crate::kustomize::build::go_json;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
@@ -269,14 +269,17 @@ pub(super) fn through_float64(node: &mut Node) -> Result<(), BuildError> {
     node.is_key_commented = false;
     match &mut node.value {
         Value::Seq(items) => items.iter_mut().try_for_each(through_float64),
-        Value::Map(map) => map.entries_mut().iter_mut().try_for_each(|entry| {
-            entry.key.tag = Tag::Str;
-            if &*entry.key.text == "<<" {
-                // It is written without quotes, and so read as the key of a merge.
-                entry.key = Scalar { tag: Tag::Merge, ..Scalar::untagged("<<") };
-            }
-            through_float64(&mut entry.value)
-        }),
+        Value::Map(map) => {
+            sort_in_place(map.entries_mut());
+            map.entries_mut().iter_mut().try_for_each(|entry| {
+                entry.key.tag = Tag::Str;
+                if &*entry.key.text == "<<" {
+                    // It is written without quotes, and so read as the key of a merge.
+                    entry.key = Scalar { tag: Tag::Merge, ..Scalar::untagged("<<") };
+                }
+                through_float64(&mut entry.value)
+            })
+        }
         Value::Scalar(scalar) => {
             // Printing changes a folded text.
             let value = match scalar.style {

@@ -234,7 +234,7 @@ impl<'s> Parser<'s> {
         match token.kind {
             TokenKind::Scalar(text, style) => {
                 let id = self.leaf(text, style, properties, token.mark)?;
-                let is_around = token.is_below_comment && self.pending.is_empty();
+                let is_around = token.comment_above.is_some() && self.pending.is_empty();
                 let comment = self.with_pending(token.comment);
                 self.syntax.nodes[id.0 as usize].comment = match is_around {
                     true => Some(Remark::Around),
@@ -347,16 +347,29 @@ impl<'s> Parser<'s> {
 
     fn block_items(&mut self, layout: Layout) -> Result<(), YamlError> {
         use TokenKind::{BlockEnd, BlockEntry, Key, Value};
-        let mut is_below_comment = self.scanner.peek()?.is_below_comment;
+        let mut is_below_comment = self.scanner.peek()?.comment_above.is_some();
         while self.take_if(&BlockEntry)? {
+            let dash = self.last;
             let is_absent = match self.scanner.peek()?.kind {
                 BlockEntry | BlockEnd => true,
                 Key | Value => layout == Layout::Indentless,
                 _ => false,
             };
             let item = if is_absent { self.absent()? } else { self.node(true, false)? };
-            let is_above_comment = self.scanner.peek()?.is_below_comment;
+            let next = self.scanner.peek()?;
+            let is_above_comment = next.comment_above.is_some();
+            // Of a list that ends there go-yaml keeps a comment with the last element, not with what follows.
+            let is_own = |comment: Mark| {
+                comment.line == self.last.line + 1
+                    && comment.column >= dash.column
+                    && comment.column > next.mark.column
+                    && next.kind != BlockEntry
+            };
+            let is_last_above = next.comment_above.is_some_and(is_own);
             let node = &mut self.syntax.nodes[item.0 as usize];
+            if is_last_above && node.is_flow {
+                node.comment = Some(Remark::Below);
+            }
             if (is_below_comment || is_above_comment) && matches!(node.form, Form::Scalar(..)) {
                 node.comment = Some(Remark::Around);
             }

@@ -43,13 +43,13 @@ pub(super) struct Token<'s> {
     pub(super) mark: Mark,
     /// The comment behind it on its line; empty for none.
     pub(super) comment: &'s str,
-    /// Whether a comment stands before it, on lines of its own.
-    pub(super) is_below_comment: bool,
+    /// Where a comment begins that stands before it, on lines of its own.
+    pub(super) comment_above: Option<Mark>,
 }
 
 impl<'s> Token<'s> {
     fn new(kind: TokenKind<'s>, mark: Mark) -> Self {
-        Self { kind, mark, comment: "", is_below_comment: false }
+        Self { kind, mark, comment: "", comment_above: None }
     }
 }
 
@@ -212,11 +212,12 @@ impl<'s> Scanner<'s> {
     }
 
     fn fetch(&mut self) -> Result<(), YamlError> {
-        let is_below_comment = self.skip_to_token();
+        let comment_above = self.skip_to_token();
         let first = self.queue.len();
         self.fetch_here()?;
-        if is_below_comment {
-            self.queue.iter_mut().skip(first).for_each(|token| token.is_below_comment = true);
+        if comment_above.is_some() {
+            let tokens = self.queue.iter_mut().skip(first);
+            tokens.for_each(|token| token.comment_above = comment_above);
         }
         Ok(())
     }
@@ -269,10 +270,10 @@ impl<'s> Scanner<'s> {
         byte == b'-' && !matches!(self.cursor.byte(1), b' ' | b'\t')
     }
 
-    /// Goes over blanks, comments and line breaks, and says whether there was a comment. A TAB may not
+    /// Goes over blanks, comments and line breaks, and says where the first comment was. A TAB may not
     /// stand where a key may begin.
-    fn skip_to_token(&mut self) -> bool {
-        let mut has_comment = false;
+    fn skip_to_token(&mut self) -> Option<Mark> {
+        let mut comment = None;
         loop {
             while self.cursor.byte(0) == b' '
                 || (self.cursor.byte(0) == b'\t' && (self.in_flow() || !self.simple_key_allowed))
@@ -280,11 +281,11 @@ impl<'s> Scanner<'s> {
                 self.cursor.skip_ascii(1);
             }
             if self.cursor.byte(0) == b'#' {
-                has_comment = true;
+                comment.get_or_insert(self.cursor.mark);
                 self.skip_comments();
             }
             if self.cursor.take_break().is_empty() {
-                return has_comment;
+                return comment;
             }
             if !self.in_flow() {
                 self.simple_key_allowed = true;
