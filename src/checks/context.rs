@@ -106,7 +106,7 @@ impl<'a> Context<'a> {
     /// `overlay VERB` of this overlay, as a command to paste: names in it are quoted for a shell.
     #[must_use]
     pub fn command(&self, verb: &str, rest: &[&str]) -> String {
-        crate::shell::overlay(verb, self.shown(), rest)
+        crate::shell::overlay(verb, &self.settings.here.path(self.shown()), rest)
     }
 
     /// Whether what belongs to the repository is to be said here.

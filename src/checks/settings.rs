@@ -32,6 +32,8 @@ pub struct Settings {
     pub drain_names: Vec<String>,
     /// Node labels that somebody relies on.
     pub node_labels: Vec<(String, Place)>,
+    /// Where the commands that mend findings are pasted.
+    pub here: crate::shell::Here,
 }
 
 /// What one node has for pods.

@@ -106,7 +106,7 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// The field, such as spec.replicas or spec.template.spec.containers.[name=web].image; the whole resource if none is given.
+    /// The field, such as spec.replicas or spec.template.spec.containers.[name=web].image, a key with dots as metadata.annotations.[a.b/c] or, in maps of texts, plain; the whole resource if none is given.
     #[arg(value_name = "FIELD")]
     field: Option<String>,
 }

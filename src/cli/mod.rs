@@ -370,13 +370,15 @@ fn color_environment(environment: &Environment) -> ColorEnvironment {
 
 fn context(global: &GlobalOptions, environment: Environment) -> Result<Context, Error> {
     let gone = |e| Error::new(codes::NO_SUCH_DIRECTORY, format!("the current directory: {e}"));
-    let mut cwd: PathBuf = std::env::current_dir().map_err(gone)?;
+    let started_in: PathBuf = std::env::current_dir().map_err(gone)?;
+    let mut cwd = started_in.clone();
     if let Some(directory) = &global.directory {
         cwd = std::fs::canonicalize(cwd.join(directory)).map_err(|error| {
             Error::new(codes::NO_SUCH_DIRECTORY, format!("{}: {error}", directory.display()))
         })?;
     }
     let mut context = Context::new(cwd, environment);
+    context.started_in = started_in;
     context.root.clone_from(&global.root);
     context.kustomize.clone_from(&global.kustomize);
     context.timeout = global.timeout.as_ref().map(|timeout| timeout.length);

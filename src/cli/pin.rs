@@ -21,8 +21,8 @@ pub(crate) struct PinArgs {
     /// NAME is, the first that fits deciding: the whole image name as rendered or as an `images:` entry writes it, with a
     /// `:TAG` that narrows it; its last path segments (`web`, `team/web`); or the name of a container, or of a workload
     /// whose containers use one image. REF is `sha256:` and 64 digits, or a whole reference that ends with `@` and them
-    /// (`registry.example/team/web:v1.2@sha256:…`); another name in it renames the image. NAME:TAG, with no REF, asks the
-    /// registry that the image is pulled from for the digest of that tag.
+    /// (`registry.example/team/web:v1.2@sha256:…`); another name in it renames the image. NAME@sha256:… is the same as
+    /// NAME=sha256:…. NAME:TAG, with no REF, asks the registry that the image is pulled from for the digest of that tag.
     #[arg(value_name = "NAME=REF|NAME:TAG")]
     references: Vec<String>,
 

@@ -54,6 +54,9 @@ impl From<PlanError> for Error {
             }
             PlanError::NoAdd { .. } => plain.hint("without --no-add an entry is added"),
             PlanError::Ambiguous { .. } => plain.hint("use a whole name"),
+            PlanError::FieldUnproven { today: Some(today), .. } => {
+                plain.hint(format!("the field holds {today} today, and the value is a text"))
+            }
             _ => plain,
         }
     }

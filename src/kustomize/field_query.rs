@@ -2,9 +2,12 @@
 //!
 //! The notation is kustomize's (`spec.template.spec.containers.[name=web].image`, a dot in a key as
 //! `\.` or the key in brackets, of which `\]` is no end; kyaml `utils.SmarterPathSplitter`), and `containers[0]` and
-//! `containers.0` for an item by its position.
+//! `containers.0` for an item by its position. Below a map of texts (annotations, labels, data of a ConfigMap) all that
+//! is left is one key, and so is what names a key that is there: `metadata.annotations.prometheus.io/scrape`.
 
+use super::build::tables::types::Shape;
 use super::field_path::{FieldPath, Step, item_steps};
+use super::field_shape::{below, shape_of_resource};
 use super::node::{Node, Value};
 
 /// Why a field leads nowhere.
@@ -26,9 +29,20 @@ pub enum FieldQueryError {
         /// What it has instead.
         candidates: Vec<String>,
     },
+    /// A step that is none of this kind of value, in a field that is not there yet.
+    #[error("{parent} is {shape}{}, and `{missing}` leads nowhere in it", if *shape == "a list" { " without such an item" } else { "" })]
+    Misfit {
+        /// The step, as written.
+        missing: String,
+        /// The path of the field.
+        parent: String,
+        /// What the field holds, in words.
+        shape: &'static str,
+    },
 }
 
-/// Finds the field `query` below `root`, and its path in kustomize's own notation. An empty query is `root` itself.
+/// Finds the field `query` of the resource `root`, and its path in kustomize's own notation. An empty query is `root`
+/// itself.
 ///
 /// # Errors
 /// [`FieldQueryError`].
@@ -36,56 +50,150 @@ pub fn query_field<'a>(
     root: &'a Node,
     query: &str,
 ) -> Result<(FieldPath, &'a Node), FieldQueryError> {
-    let mut path = FieldPath::default();
+    let mut at = Cursor::new(root);
     let mut node = root;
-    for part in split(query)? {
-        let (step, next) = find_step(node, &part).ok_or_else(|| FieldQueryError::Missing {
-            missing: part.clone(),
-            parent: match path.steps() {
-                [] => "the resource".to_owned(),
-                _ => path.to_string(),
-            },
-            candidates: children(node),
-        })?;
-        path = path.child(step);
+    let parts = split(query)?;
+    let mut rest = &parts[..];
+    while let [part, after @ ..] = rest {
+        let key = at.one_key(rest);
+        let whole =
+            key.as_ref().and_then(|key| Some((Step::Key(key.as_str().into()), node.get(key)?)));
+        let is_whole = whole.is_some();
+        let (step, next) =
+            whole.or_else(|| find_step(node, part)).ok_or_else(|| FieldQueryError::Missing {
+                missing: key.unwrap_or_else(|| part.clone()),
+                parent: at.shown(),
+                candidates: children(node),
+            })?;
+        at = at.below(step, Some(next));
         node = next;
+        rest = if is_whole { &[] } else { after };
     }
-    Ok((path, node))
+    Ok((at.path, node))
 }
 
-/// The path of the field `query` below `root`, whether it is there or not: what is missing is reached
+/// The path of the field `query` of the resource `root`, whether it is there or not: what is missing is reached
 /// by keys, and by `[name=…]` in a list.
 ///
 /// # Errors
 /// [`FieldQueryError`] for a text that is no path, and for a step into something of another shape.
 pub fn path_of_field(root: &Node, query: &str) -> Result<FieldPath, FieldQueryError> {
-    let mut path = FieldPath::default();
-    let mut node = Some(root);
-    for part in split(query)? {
-        let missing = || FieldQueryError::Missing {
-            missing: part.clone(),
-            parent: path.to_string(),
-            candidates: node.map(children).unwrap_or_default(),
+    let mut at = Cursor::new(root);
+    let parts = split(query)?;
+    let mut rest = &parts[..];
+    while let [part, after @ ..] = rest {
+        if let Some(key) = at.one_key(rest) {
+            return Ok(at.path.child(Step::Key(key.into())));
+        }
+        let found = at.node.and_then(|node| find_step(node, part));
+        let (step, next) = match found {
+            Some((step, next)) => (step, Some(next)),
+            None => (at.new_step(part)?, None),
         };
-        let found = node.and_then(|node| find_step(node, &part));
-        let step = match (&found, node.map(|node| &node.value)) {
-            (Some((step, _)), _) => step.clone(),
-            (None, Some(Value::Scalar(_))) if node.is_some_and(|node| !node.is_null()) => {
-                return Err(missing());
-            }
-            (None, Some(Value::Seq(_))) => named_step(&part).ok_or_else(missing)?,
-            (None, _) => named_step(&part).unwrap_or_else(|| {
-                let inner = part.strip_prefix('[').and_then(|p| p.strip_suffix(']'));
-                Step::Key(inner.unwrap_or(&part).into())
-            }),
-        };
-        node = found.map(|(_, node)| node);
-        path = path.child(step);
+        at = at.below(step, next);
+        rest = after;
     }
-    match path.steps() {
+    match at.path.steps() {
         [] => Err(FieldQueryError::Malformed { field: query.to_owned() }),
-        _ => Ok(path),
+        _ => Ok(at.path),
     }
+}
+
+/// Maps of texts wherever they stand: by these names custom resources have them, too.
+const MAPS_OF_TEXTS: [&str; 4] = ["annotations", "labels", "matchLabels", "nodeSelector"];
+
+/// How far a query has led.
+struct Cursor<'a> {
+    path: FieldPath,
+    /// The value there, if any.
+    node: Option<&'a Node>,
+    /// What the field holds, if that is known.
+    shape: Option<&'static Shape>,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(root: &'a Node) -> Self {
+        let shape = Some(shape_of_resource(root));
+        Self { path: FieldPath::default(), node: Some(root), shape }
+    }
+
+    fn below(self, step: Step, node: Option<&'a Node>) -> Self {
+        let shape = self.shape.and_then(|shape| below(shape, &step));
+        Self { path: self.path.child(step), node, shape }
+    }
+
+    fn shown(&self) -> String {
+        match self.path.steps() {
+            [] => "the resource".to_owned(),
+            _ => self.path.to_string(),
+        }
+    }
+
+    /// The key that several parts are together: below a map of texts, and where a key of that name is there.
+    fn one_key(&self, parts: &[String]) -> Option<String> {
+        if parts.len() < 2 || parts.iter().any(|part| part.starts_with('[')) {
+            return None;
+        }
+        let key = parts.join(".");
+        let is_there = || self.node.is_some_and(|node| node.get(&key).is_some());
+        (self.is_map_of_texts() || is_there()).then_some(key)
+    }
+
+    fn is_map_of_texts(&self) -> bool {
+        let Some(shape) = self.shape else {
+            let is_so_named = matches!(self.path.steps().last(), Some(Step::Key(key)) if MAPS_OF_TEXTS.contains(&&**key));
+            let is_scalar = |node: &Node| matches!(node.value, Value::Scalar(_));
+            let fits = |node: &Node| match &node.value {
+                Value::Map(map) => map.entries().iter().all(|entry| is_scalar(&entry.value)),
+                _ => node.is_null(),
+            };
+            return is_so_named && self.node.is_none_or(fits);
+        };
+        shape.is_map_of_scalars()
+    }
+
+    /// The step to what is not there yet.
+    fn new_step(&self, part: &str) -> Result<Step, FieldQueryError> {
+        let missing = || FieldQueryError::Missing {
+            missing: part.to_owned(),
+            parent: self.shown(),
+            candidates: self.node.map(children).unwrap_or_default(),
+        };
+        let node = self.node.filter(|node| !node.is_null());
+        match (node.map(|node| &node.value), self.shape) {
+            (Some(Value::Scalar(_)), _) => Err(missing()),
+            (Some(Value::Seq(items)), _) if !items.is_empty() => {
+                named_step(part).ok_or_else(missing)
+            }
+            (None | Some(Value::Seq(_)), Some(shape)) => Self::step_of_shape(shape, part)
+                .ok_or_else(|| FieldQueryError::Misfit {
+                    missing: part.to_owned(),
+                    parent: self.shown(),
+                    shape: shape.words(),
+                }),
+            (Some(Value::Seq(_)), None) => named_step(part).ok_or_else(missing),
+            (Some(Value::Map(_)) | None, _) => {
+                Ok(named_step(part).unwrap_or_else(|| key_step(part)))
+            }
+        }
+    }
+
+    /// The step to what is not there yet in a field of a known shape; `None` where none leads there.
+    fn step_of_shape(shape: &Shape, part: &str) -> Option<Step> {
+        match (shape, named_step(part)) {
+            (Shape::List(_), named) => {
+                named.filter(|_| shape.item().is_some_and(|item| item.field("name").is_some()))
+            }
+            (Shape::Any, named) => Some(named.unwrap_or_else(|| key_step(part))),
+            (Shape::Map(_) | Shape::Object(_), None) => Some(key_step(part)),
+            _ => None,
+        }
+    }
+}
+
+fn key_step(part: &str) -> Step {
+    let inner = part.strip_prefix('[').and_then(|p| p.strip_suffix(']'));
+    Step::Key(inner.unwrap_or(part).into())
 }
 
 fn named_step(part: &str) -> Option<Step> {
@@ -242,6 +350,48 @@ spec:
         assert_eq!(port.unwrap().1, "443");
         assert_eq!(query("spec").unwrap().1, "-");
         assert_eq!(query("").unwrap().0, "");
+    }
+
+    fn path(field: &str) -> Result<String, FieldQueryError> {
+        let root = resources_of(WEB, Origin::NONE).unwrap().remove(0);
+        path_of_field(&root, field).map(|path| path.to_string())
+    }
+
+    #[test]
+    fn below_a_map_of_texts_all_that_is_left_is_one_key() {
+        assert_eq!(query("metadata.annotations.example.com/a").unwrap().1, "x");
+        let scrape = "spec.template.metadata.annotations.[prometheus.io/scrape]";
+        assert_eq!(
+            path("spec.template.metadata.annotations.prometheus.io/scrape").unwrap(),
+            scrape
+        );
+        assert_eq!(path(scrape).unwrap(), scrape);
+        let gpu = "spec.template.spec.containers.[name=web].resources.limits";
+        assert_eq!(
+            path(&format!("{gpu}.nvidia.com/gpu")).unwrap(),
+            format!("{gpu}.[nvidia.com/gpu]")
+        );
+        let Err(FieldQueryError::Missing { missing, .. }) = query("metadata.annotations.b.c/d")
+        else {
+            panic!("found");
+        };
+        assert_eq!(missing, "b.c/d");
+    }
+
+    #[test]
+    fn a_step_of_another_shape_leads_nowhere() {
+        for written in [
+            "spec.template.spec.containers.[name=web].args.0",
+            "spec.minReadySeconds.x",
+            "spec.strategy.[name=x]",
+            "spec.template.spec.containers.[name=web].args.[name=x]",
+        ] {
+            let is_misfit = matches!(path(written), Err(FieldQueryError::Misfit { .. }));
+            assert!(is_misfit, "{written}: {:?}", path(written));
+        }
+        let env = "spec.template.spec.containers.[name=web].env.[name=A].value";
+        assert_eq!(path(env).unwrap(), env);
+        assert_eq!(path("spec.newerThanTheSchema.x").unwrap(), "spec.newerThanTheSchema.x");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod chart;
 pub mod error;
 mod field_path;
 mod field_query;
+mod field_shape;
 mod files;
 mod from_json;
 mod image_use;
@@ -32,6 +33,7 @@ pub mod types;
 
 #[cfg(feature = "trust")]
 pub(crate) use build::emit::decode_base64;
+pub(crate) use build::tables::types::Shape;
 pub use build::{build, find_targets, select_targets};
 pub use chart::{
     ChartFiles, ChartKey, ChartSource, ChartStore, ChartTemplate, ChartWanted, ChartWork,
@@ -40,6 +42,7 @@ pub use chart::{
 pub use error::{BuildError, BuildErrorKind, Warning, WarningKind};
 pub use field_path::{FieldPath, Step, item_steps};
 pub use field_query::{FieldQueryError, path_of_field, query_field};
+pub(crate) use field_shape::shape_at;
 pub use files::{Entry, Files, FilesError, LEADS_OUT};
 pub use image_use::{ImageUse, UseKind, find_image_uses};
 pub use named::{ResourceName, shown_name};

@@ -76,12 +76,15 @@ use crate::discover::{self, DiskFiles, Located, Place};
 use crate::error::{Error, Location, codes};
 use crate::kustomize::{Entry, Files as _, LEADS_OUT, ResourceName};
 use crate::render::ExternalKustomize;
+use crate::shell::Here;
 
 /// What every use case may need of the world around it.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The directory that paths are relative to, absolute.
     pub cwd: PathBuf,
+    /// The directory that the program was started in, absolute: where printed commands are pasted.
+    pub started_in: PathBuf,
     /// `--root`: the boundary where there is no git work tree.
     pub root: Option<PathBuf>,
     /// `--kustomize`: the external renderer to use instead of the built-in build.
@@ -114,7 +117,7 @@ pub struct Context {
 impl Context {
     /// A context that works in `cwd`, an absolute path, with defaults for all else.
     pub fn new(cwd: PathBuf, environment: Environment) -> Self {
-        Self { cwd, environment, ..Self::default() }
+        Self { started_in: cwd.clone(), cwd, environment, ..Self::default() }
     }
 
     /// `--no-proof`: where nothing can render an overlay, the edit goes on without a proof.
@@ -210,7 +213,14 @@ impl Context {
 
     /// What the repository decides about its checks.
     pub fn check_settings(&self) -> crate::checks::Settings {
-        self.settings.get().map(|settings| settings.checks.clone()).unwrap_or_default()
+        let settings = self.settings.get().map(|settings| settings.checks.clone());
+        crate::checks::Settings { here: self.here(), ..settings.unwrap_or_default() }
+    }
+
+    /// Where the commands that are printed are pasted.
+    pub(crate) fn here(&self) -> Here {
+        let root = self.boundary.get();
+        root.map(|root| Here::new(&self.started_in, root)).unwrap_or_default()
     }
 
     /// The rules of the repository for emptying nodes.

@@ -1,8 +1,10 @@
 //! `overlay pin`: images by digest.
 
-use std::ffi::OsString;
-use std::path::Path;
+mod positional;
 
+use std::ffi::OsString;
+
+use self::positional::parse_positional;
 use super::Context;
 use super::change::{Write, run_change};
 use super::check_pins::check_pins;
@@ -10,10 +12,10 @@ use super::deliver::{self, Delivery};
 #[cfg(feature = "registry")]
 use super::digests::{DigestRequest, Digests};
 use super::edit::EditRequest;
-use super::input::{Input, hint_for_directory};
+use super::input::Input;
 #[cfg(feature = "registry")]
 use super::registry_checks::{self, Question};
-use crate::change::{Change, Key, Pin, PinImages, TagChoice, parse_assignment};
+use crate::change::{Change, Key, PinImages, TagChoice};
 #[cfg(feature = "registry")]
 use crate::change::{InUse, NewTag, ResolveImages};
 use crate::error::{Error, codes};
@@ -161,7 +163,7 @@ impl PinRequest {
             pins.extend(digests.to_pins(&context.cwd)?);
         }
         for reference in self.references.iter().filter(|typed| self.is_digest(typed)) {
-            pins.push(parse_positional(&context.cwd, reference)?);
+            pins.push(parse_positional(&context.cwd, reference, self.resolves_unnamed())?);
         }
         let pins = PinImages {
             pins,
@@ -182,9 +184,19 @@ impl PinRequest {
         Ok(Change::PinImages(pins))
     }
 
+    /// Whether `--resolve` is given without names.
+    fn resolves_unnamed(&self) -> bool {
+        #[cfg(feature = "registry")]
+        return self.resolution.resolve.as_ref().is_some_and(Vec::is_empty);
+        #[cfg(not(feature = "registry"))]
+        return false;
+    }
+
     /// Whether a positional carries its digest, or should; the others are for a registry.
     fn is_digest(&self, typed: &str) -> bool {
-        cfg!(not(feature = "registry")) || typed.contains('=') || Key::parse(typed).tag().is_none()
+        cfg!(not(feature = "registry"))
+            || typed.contains(['=', '@'])
+            || Key::parse(typed).tag().is_none()
     }
 }
 
@@ -249,19 +261,4 @@ fn locked_tags(context: &Context) -> Vec<NewTag> {
         Some(NewTag { key, tag: tag.to_owned(), is_optional: true })
     };
     digests.locked().filter_map(to_tag).collect()
-}
-
-fn parse_positional(cwd: &Path, text: &str) -> Result<Pin, Error> {
-    match text.split_once('=') {
-        Some((key, value)) => Ok(parse_assignment(key, value)?),
-        None => {
-            let error = Error::new(codes::USAGE, format!("`{text}` carries no digest"));
-            let error = error.hint(if cfg!(feature = "registry") {
-                "write NAME=sha256:…, or NAME:TAG to ask the registry for the digest"
-            } else {
-                "write NAME=sha256:…, or NAME=REFERENCE@sha256:…"
-            });
-            Err(hint_for_directory(cwd, text, error))
-        }
-    }
 }

@@ -181,9 +181,14 @@ fn field_error(name: &str, error: FieldQueryError) -> Error {
             let bare = field.strip_prefix('.').filter(|bare| !bare.is_empty());
             bare.into_iter().fold(plain, |error, bare| error.hint(format!("write {bare}")))
         }
+        FieldQueryError::Misfit { .. } => Error::new(codes::NO_SUCH_FIELD, message),
         FieldQueryError::Missing { missing, candidates, .. } => {
             let plain = Error::new(codes::NO_SUCH_FIELD, message);
             let names = || candidates.iter().map(String::as_str);
+            let begins = format!("{missing}.");
+            if let Some(dotted) = names().find(|name| name.starts_with(&begins)) {
+                return plain.hint(format!("a key with dots is written in brackets: [{dotted}]"));
+            }
             match hint::did_you_mean(&missing, names()) {
                 Some(suggestion) => plain.hint(suggestion),
                 None if candidates.is_empty() => plain,

@@ -277,6 +277,8 @@ pub enum PlanError {
         user: String,
         /// Why the best one does not.
         reason: Unproven,
+        /// What the field holds today, where the value is of another type.
+        today: Option<&'static str>,
     },
 }
 

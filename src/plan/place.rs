@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::error::PlanError;
-use super::placement::{Ground, OwnStatement, own_decider};
+use super::placement::{Ground, OwnStatement, group_pattern, own_decider, tests_on_the_way};
 use super::write::{PlacementKind, WriteView, Written, not_editable};
 use crate::kustomize::{FieldPath, ImageUse, Resource, Step, UseKind};
 use crate::yaml::{Document, Kind, NodeId, Path, Tree, Value, parse};
@@ -214,8 +214,7 @@ fn add_patch(
     let resource =
         resource.ok_or_else(|| no_place(edit, "it is not among the rendered resources"))?;
     let name = name_below(kustomization, &edit.place.resource.name);
-    let is_plain = edit.place.path.steps().iter().all(|step| matches!(step, Step::Key(_)));
-    let body = match is_plain && !ends_with_operations(kustomization) {
+    let body = match is_plain(edit) && !ends_with_operations(kustomization) {
         true => merge_patch(edit, &name),
         false => operations(edit, resource)?,
     };
@@ -233,30 +232,38 @@ fn add_patch(
     Ok(Written { file: None, path, inner: None, kind: PlacementKind::NewPatch, what })
 }
 
-/// What tells the resource from all others: kind and name, and of group, version and namespace those by which
-/// another of the same kind and name differs. Kustomize reads each as a regular expression.
+/// Whether keys alone lead to the place.
+fn is_plain(edit: PlaceEdit<'_>) -> bool {
+    edit.place.path.steps().iter().all(|step| matches!(step, Step::Key(_)))
+}
+
+/// What tells the resource from all others: kind and name, the group as [`group_pattern`] has it, and of version
+/// and namespace those by which another of the same kind and name differs. Kustomize reads each as a regular
+/// expression.
 fn target(view: &WriteView<'_>, resource: &Resource, document: &Document, name: &str) -> Value {
     let id = resource.current_id();
     let others = view.rendered.resources.iter().map(Resource::current_id);
-    let (mut group, mut version, mut namespace) = (false, false, false);
+    let (mut version, mut namespace) = (false, false);
     for other in others.filter(|other| other.kind == id.kind && other.name == id.name) {
-        group |= other.group() != id.group();
-        version |= other.group() == id.group() && other.version() != id.version();
+        // The empty group cannot be named: its version tells it from another.
+        version |= match other.group() == id.group() {
+            true => other.version() != id.version(),
+            false => id.group().is_empty(),
+        };
         namespace |= other.namespace != id.namespace;
     }
     // A namespace that this layer gives is not there yet when its patches act.
     namespace &= !states(document, "namespace");
-    let literal = |text: &str| Value::str(text.replace('.', "[.]"));
+    let literal = |text: &str| text.replace('.', "[.]");
     let own = if id.namespace.is_empty() { "default" } else { &*id.namespace };
     let parts = [
-        ("group", literal(id.group()), group && !id.group().is_empty()),
-        ("version", literal(id.version()), version || (group && id.group().is_empty())),
-        ("kind", literal(&id.kind), true),
-        ("name", literal(name), true),
-        ("namespace", literal(own), namespace),
+        ("group", group_pattern(&id, view.rendered)),
+        ("version", version.then(|| literal(id.version()))),
+        ("kind", Some(literal(&id.kind))),
+        ("name", Some(literal(name))),
+        ("namespace", namespace.then(|| literal(own))),
     ];
-    let parts = parts.into_iter().filter(|(_, _, is_needed)| *is_needed);
-    Value::map(parts.map(|(key, value, _)| (key, value)))
+    Value::map(parts.into_iter().filter_map(|(key, text)| Some((key, Value::str(text?)))))
 }
 
 fn states(document: &Document, key: &str) -> bool {
@@ -309,24 +316,31 @@ fn merge_patch(edit: PlaceEdit<'_>, name: &str) -> String {
     text
 }
 
+/// The operation that replaces the value; where its path leads through positions, after tests of what they hold.
 fn operations(edit: PlaceEdit<'_>, resource: &Resource) -> Result<String, PlanError> {
-    let pointer = edit.place.path.to_json_pointer(&resource.node);
-    let pointer = pointer.ok_or_else(|| no_place(edit, "its position cannot be told"))?;
-    let quoted = |text: &str| crate::yaml::scalar::encode(text, crate::yaml::Style::Plain, false);
+    let untold = || no_place(edit, "its position cannot be told");
+    let pointer = edit.place.path.to_json_pointer(&resource.node).ok_or_else(untold)?;
     let (old, new) = edit.texts();
-    let (test_at, test) = match &edit.place.kind {
+    let tests = match &edit.place.kind {
         UseKind::Argument { flag, prefix } if prefix.is_empty() => {
-            (previous(&pointer).unwrap_or_else(|| pointer.clone()), flag.to_string())
+            vec![(previous(&pointer).unwrap_or_else(|| pointer.clone()), flag.to_string())]
         }
-        _ => (pointer.clone(), old),
+        UseKind::Argument { .. } => vec![(pointer.clone(), old)],
+        _ if is_plain(edit) => Vec::new(),
+        _ => match tests_on_the_way(&resource.node, &edit.place.path).ok_or_else(untold)? {
+            // Items without names: what stands there is all that tells the position.
+            none if none.is_empty() => vec![(pointer.clone(), old)],
+            tests => tests,
+        },
     };
-    Ok(format!(
-        "- op: test\n  path: {}\n  value: {}\n- op: replace\n  path: {}\n  value: {}\n",
-        quoted(&test_at),
-        quoted(&test),
-        quoted(&pointer),
-        quoted(&new)
-    ))
+    let quoted = |text: &str| crate::yaml::scalar::encode(text, crate::yaml::Style::Plain, false);
+    let operation = |op: &str, path: &str, value: &str| {
+        format!("- op: {op}\n  path: {}\n  value: {}\n", quoted(path), quoted(value))
+    };
+    let mut text: String =
+        tests.iter().map(|(path, value)| operation("test", path, value)).collect();
+    text.push_str(&operation("replace", &pointer, &new));
+    Ok(text)
 }
 
 /// The pointer to the item before.

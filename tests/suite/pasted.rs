@@ -92,6 +92,35 @@ spec: {selector: {app: db}, ports: [{port: 1}]}
     }
 }
 
+/// Commands name the overlay as seen from where the program was started, `-C` or not.
+#[test]
+fn commands_run_where_they_are_printed() {
+    let cluster = "apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata: {name: pg}\nspec: {instances: 1}\n";
+    let repo = TestRepo::with_files(&[
+        ("overlays/db/kustomization.yaml", "resources: [pg.yaml]\n"),
+        ("overlays/db/pg.yaml", cluster),
+        ("docs/README.md", "x"),
+    ]);
+    let fix = |directory: &Path, args: &[&str]| {
+        let ran = repo.overlay_in(directory, &[&["check", "-o", "json"], args].concat());
+        let found = ran.json()["result"]["overlays"][0]["findings"].clone();
+        let fixes = found.as_array().unwrap().iter().filter_map(|found| found["fix"].as_str());
+        fixes.map(str::to_owned).find(|fix| fix.contains("set instances")).unwrap()
+    };
+    for (below, args, overlay) in [
+        ("", &["overlays/db"][..], "overlays/db"),
+        ("overlays/db", &["."], "."),
+        ("docs", &["../overlays/db"], "../overlays/db"),
+        ("docs", &["-C", "../overlays", "db"], "../overlays/db"),
+    ] {
+        let command = format!("overlay set instances {overlay} pg=2");
+        assert_eq!(fix(Path::new(below), args), command, "{below} {args:?}");
+    }
+    let (root, outside) = (repo.path(), tempfile::tempdir().unwrap());
+    let command = fix(outside.path(), &["-C", root.to_str().unwrap(), "overlays/db"]);
+    assert_eq!(command, "overlay set instances [TEMP]/repo/overlays/db pg=2");
+}
+
 const HOSTILE_POD: &str = "apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}

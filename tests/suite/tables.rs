@@ -23,7 +23,7 @@ fn the_program_makes_the_tables_again() {
         .output()
         .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    for name in ["field_specs.rs", "merge_keys.rs"] {
+    for name in ["field_specs.rs", "field_types.rs", "merge_keys.rs"] {
         let here = fs::read_to_string(Path::new("src/kustomize/build/tables").join(name)).unwrap();
         let again = fs::read_to_string(out.path().join(name)).unwrap();
         assert!(here == again, "{name} is not what tools/tables/make_tables.py makes");

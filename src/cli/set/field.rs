@@ -11,9 +11,12 @@ use crate::ops::edit::EditRequest;
 
 /// Set any field of any rendered resource, where it is decided.
 ///
-/// A value is a number or a truth value where it reads as one and the field takes one; a field that is
-/// text today, and labels, annotations, data, variables and arguments stay text. "…" in double quotes
-/// is always text.
+/// A value has the type that Kubernetes' schema says; in custom resources it is a number or a truth value where
+/// it reads as one, and a field that is text today, labels, annotations and quantities stay text. "…" in double
+/// quotes is always text. A list is written as JSON: PATH='["a","b"]'.
+///
+/// Below annotations, labels, data and other maps of texts the rest of PATH is one key, dots included; elsewhere
+/// a key with dots is written in brackets: spec.values.[a.b/c].
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FieldArgs {
     #[command(flatten)]

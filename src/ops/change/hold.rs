@@ -67,7 +67,7 @@ pub(in crate::ops) fn require_none(
         for directory in [&*editable.located.directory, editable.tree.overlay()] {
             let held = read(files, directory)?.filter(|(_, hold)| stands(hold));
             if let Some((_, hold)) = held.filter(|(_, hold)| refuses(hold, change, report)) {
-                return Err(refusal(directory, &hold));
+                return Err(refusal(context, directory, &hold));
             }
         }
     }
@@ -87,7 +87,7 @@ fn is_image(change: &FieldChange) -> bool {
     }
 }
 
-fn refusal(directory: &str, hold: &Hold) -> Error {
+fn refusal(context: &Context, directory: &str, hold: &Hold) -> Error {
     let shown = shown_directory(directory);
     let what = match hold.scope {
         HoldScope::All => "edits of",
@@ -97,7 +97,7 @@ fn refusal(directory: &str, hold: &Hold) -> Error {
         format!("{what} {shown} are held until {} by {}: {}", hold.until, hold.by, hold.reason);
     Error::new(codes::ON_HOLD, message).at(Location::file(path_in(directory))).hint(format!(
         "`{}` ends it; --override-hold edits all the same",
-        shell::overlay("hold", &shown, &["--release"])
+        shell::overlay("hold", &context.here().path(&shown), &["--release"])
     ))
 }
 

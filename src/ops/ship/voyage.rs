@@ -144,6 +144,8 @@ impl<'a> Voyage<'a> {
         let before = self.landing?.before?;
         let is_over = matches!(verdict, Verdict::AlreadySo | Verdict::TakenBack(_));
         let is_ours = !is_over && self.reason_to_stay().is_none();
+        let here = self.context().here();
+        let overlays: Vec<String> = overlays.iter().map(|overlay| here.path(overlay)).collect();
         let overlays = crate::shell::words(overlays.iter().map(String::as_str));
         is_ours.then(|| format!("overlay revert {overlays} --to {} --pr", before.short()))
     }

@@ -32,7 +32,8 @@ pub(super) fn operations(scene: &Scene<'_>, wishes: &[Wish]) -> Option<Vec<Opera
     let mut state = to_json(&scene.resource.node);
     let mut made: Vec<Operation> = Vec::new();
     for wish in wishes {
-        for test in tests(&scene.resource.node, &wish.path)? {
+        for (path, text) in tests_on_the_way(&scene.resource.node, &wish.path)? {
+            let test = Operation { op: "test", path, value: Some(text.into()) };
             if !made.contains(&test) {
                 made.push(test);
             }
@@ -91,32 +92,33 @@ fn apply(state: &mut Json, operation: &Operation) {
     }
 }
 
-/// The tests of what stands at each position on the way: an item's name, the flag before an argument,
-/// or the value that is replaced.
-fn tests(root: &Node, path: &FieldPath) -> Option<Vec<Operation>> {
+/// The tests of what stands at each position on the way, as pointers and texts: an item's name, the flag before an argument,
+/// or the value that is replaced. None for a path of keys alone.
+pub(in crate::plan) fn tests_on_the_way(
+    root: &Node,
+    path: &FieldPath,
+) -> Option<Vec<(String, String)>> {
     let mut tests = Vec::new();
     let mut at = FieldPath::default();
     for step in path.steps() {
         let list = at.find(root);
-        let test =
-            |path: String, value: &str| Operation { op: "test", path, value: Some(value.into()) };
         let list_pointer = pointer(&at, root)?;
         match step {
             Step::Key(_) => {}
             Step::Named(name) => {
                 let index = position(list?.as_seq()?, name)?;
-                tests.push(test(format!("{list_pointer}/{index}/name"), name));
+                tests.push((format!("{list_pointer}/{index}/name"), name.to_string()));
             }
             Step::Index(index) => {
                 let items = list?.as_seq()?;
                 let flag = index.checked_sub(1).and_then(|i| items.get(i)?.as_str());
                 let flag = flag.filter(|text| text.starts_with('-') && !text.contains('='));
                 if let Some(flag) = flag {
-                    tests.push(test(format!("{list_pointer}/{}", index - 1), flag));
+                    tests.push((format!("{list_pointer}/{}", index - 1), flag.to_owned()));
                 } else if let Some(old) = items.get(*index).and_then(Node::as_str) {
-                    tests.push(test(format!("{list_pointer}/{index}"), old));
+                    tests.push((format!("{list_pointer}/{index}"), old.to_owned()));
                 } else if let Some(name) = items.get(*index)?.get("name").and_then(Node::as_str) {
-                    tests.push(test(format!("{list_pointer}/{index}/name"), name));
+                    tests.push((format!("{list_pointer}/{index}/name"), name.to_string()));
                 }
             }
         }

@@ -8,7 +8,7 @@ use super::statement::Statements;
 use super::write::extended;
 use crate::change::Wish;
 use crate::kustomize::types::{Located, Selector};
-use crate::kustomize::{FieldPath, Resource, ResourceId, select_targets};
+use crate::kustomize::{FieldPath, Rendered, Resource, ResourceId, select_targets};
 use crate::plan::write::PlacementKind;
 use crate::yaml::{Document, Kind, Path, Refusal, Tree, Value, parse};
 use serde_json::Value as Json;
@@ -146,23 +146,18 @@ impl Maker<'_> {
         Some(self.made(document.text().to_owned(), PlacementKind::NewPatch))
     }
 
-    /// What tells the resource from all others: its kind and name, the group of a kind that is not
-    /// Kubernetes' own, the namespace where another has the same name.
+    /// What tells the resource from all others: its kind and name, its group where [`group_pattern`] says so, the
+    /// namespace where another has the same name.
     fn target(&self, name: &str, is_strict: bool) -> Vec<(&'static str, Value)> {
         let id = self.scene.resource.current_id();
-        let is_own_kind =
-            |group: &str| !group.contains('.') || group.ends_with(".k8s.io") || group == "k8s.io";
-        let all = self.scene.rendered.resources.iter().map(|r| r.current_id());
-        let same = all.filter(|other| other.kind == id.kind && other.name == id.name);
-        let (mut groups, mut namespaces) = (false, false);
-        for other in same {
-            groups |= other.group() != id.group();
-            namespaces |= other.namespace != id.namespace;
-        }
+        let rendered = self.scene.rendered;
+        let all = rendered.resources.iter().map(|r| r.current_id());
+        let mut same = all.filter(|other| other.kind == id.kind && other.name == id.name);
+        let namespaces = same.any(|other| other.namespace != id.namespace);
+        let group = group_pattern(&id, rendered);
+        let strict = is_strict.then(|| id.group().to_owned());
         let mut target = Vec::new();
-        if groups || is_strict || !is_own_kind(id.group()) {
-            target.push(("group", Value::str(id.group())));
-        }
+        target.extend(group.or(strict).map(|group| ("group", Value::str(group))));
         if is_strict {
             target.push(("version", Value::str(id.version())));
         }
@@ -221,6 +216,22 @@ impl Maker<'_> {
     fn is_stripped(&self) -> bool {
         let inline = self.entries.iter().rev().find(|entry| entry.file.is_none());
         inline.is_some_and(|entry| !entry.body.ends_with('\n'))
+    }
+}
+
+/// The group that the target of a patch for a resource names, as the regular expression that kustomize reads: that of
+/// a kind which is not Kubernetes' own, and that which tells the resource from another of its kind and name.
+pub(in crate::plan) fn group_pattern(id: &ResourceId, rendered: &Rendered) -> Option<String> {
+    let group = id.group();
+    let is_own_kind = !group.contains('.') || group.ends_with(".k8s.io") || group == "k8s.io";
+    let mut others = rendered.resources.iter().map(Resource::current_id);
+    let is_told_apart = others
+        .any(|other| other.kind == id.kind && other.name == id.name && other.group() != group);
+    match (is_told_apart, is_own_kind) {
+        _ if group.is_empty() => None,
+        (true, _) => Some(group.replace('.', "[.]")),
+        (false, false) => Some(group.to_owned()),
+        (false, true) => None,
     }
 }
 

@@ -19,10 +19,13 @@ use super::later::read_later;
 use super::write::{Placement, PlacementKind, Plan, open};
 use crate::change::Wish;
 use crate::edit::{FileEdit, TextEdit};
+use crate::kustomize::node::Tag;
 use crate::kustomize::{FieldPath, Rendered, Resource, ResourceId};
 use crate::plan::Note;
 use crate::yaml::{Path, parse};
 
+pub(super) use body::tests_on_the_way;
+pub(super) use candidate::group_pattern;
 pub use overwrite::{Overwritten, find_overwritten};
 
 use candidate::{Candidate, candidates};
@@ -327,11 +330,25 @@ impl Placer<'_> {
                 line: later.line,
                 by: later.field,
             },
-            (_, Some(reason)) => PlanError::FieldUnproven { user, reason },
+            (_, Some(reason)) => {
+                PlanError::FieldUnproven { user, reason, today: self.other_type_today(wish) }
+            }
             (_, None) => PlanError::Unplaced {
                 user,
                 reason: "no statement of this overlay can say it".to_owned(),
             },
+        }
+    }
+
+    /// The type of the value rendered today, where a text is wished in place of a number or a truth value.
+    fn other_type_today(&self, wish: &Wish) -> Option<&'static str> {
+        let resource = self.resource(&wish.resource)?;
+        wish.value.as_ref().filter(|value| value.is_string())?;
+        match wish.path.find(&resource.node)?.as_scalar()?.tag {
+            Tag::Int => Some("a whole number"),
+            Tag::Float => Some("a number"),
+            Tag::Bool => Some("true or false"),
+            _ => None,
         }
     }
 

@@ -130,6 +130,17 @@ impl TestRepo {
         self.overlay_with(args, "", &BTreeMap::new())
     }
 
+    /// Runs the binary in a directory of the work tree, or in any other.
+    pub(crate) fn overlay_in(&self, directory: impl AsRef<Path>, args: &[&str]) -> Ran {
+        let mut command = self.sealed(env!("CARGO_BIN_EXE_overlay"));
+        let output = command.current_dir(self.path().join(directory)).args(args).output().unwrap();
+        Ran {
+            status: output.status.code().unwrap_or(-1),
+            stdout: self.redact(output.stdout),
+            stderr: self.redact(output.stderr),
+        }
+    }
+
     /// Runs the binary in the work tree with this standard input and these variables.
     pub(crate) fn overlay_with(
         &self,

@@ -50,10 +50,7 @@ impl HeldBack {
     }
 
     fn behind_dash(&mut self, item: &Node) -> Result<(), BuildError> {
-        if std::mem::take(&mut self.below) && is_flow(item) {
-            let what = "a comment below an element of a list, held back until one in brackets";
-            return Err(BuildError::unsupported(what).at(item.origin));
-        }
+        self.below = false;
         if self.line && is_flow(item) {
             let what = "a comment behind a collection, held back until an element in brackets";
             return Err(BuildError::unsupported(what).at(item.origin));

@@ -1,11 +1,14 @@
-//! What kustomize knows of kinds without being told: merge keys, scopes and default field specs.
+//! What is known of kinds without being told: kustomize's merge keys, scopes and default field specs, and
+//! what each field of Kubernetes' own kinds holds.
 //!
 //! The rows are made by `tools/tables/make_tables.py` from published schemas and are read where they
 //! lie; nothing is parsed or allocated at start-up. This module holds their types and the look-ups
 //! and knows no resource.
 
 mod field_specs;
+mod field_types;
 mod merge_keys;
+pub(crate) mod types;
 
 use std::borrow::Cow;
 
