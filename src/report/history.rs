@@ -271,7 +271,7 @@ fn counted(history: &OverlayHistory) -> String {
         _ => format!("{count} {many}"),
     };
     let changes = word(history.entries.len(), "change", "changes");
-    format!("{changes} in {}", word(history.walked, "commit", "commits"))
+    format!("{changes}; looked at {}", word(history.walked, "commit", "commits"))
 }
 
 fn push_text(history: &OverlayHistory, text: &mut Text) {

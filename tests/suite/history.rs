@@ -340,7 +340,7 @@ fn people_and_pages_get_a_line_each() {
         ]
     );
     let page = repo.overlay(&["history", OVERLAY, "-n", "3", "-o", "markdown"]).stdout;
-    assert!(page.starts_with("### overlays/prod\n\n3 changes in 4 commits\n"), "{page}");
+    assert!(page.starts_with("### overlays/prod\n\n3 changes; looked at 4 commits\n"), "{page}");
     assert!(page.contains(" | 2024-05-01 | Case | \\#7 | web 1 → 2 |\n"), "{page}");
 }
 

@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 
 use crate::kustomize::error::{BuildError, BuildErrorKind};
+use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::{Resource, ResourceId};
 use crate::kustomize::types::SortOptions;
 
@@ -62,14 +63,14 @@ impl KindOrder<'_> {
 /// Sorts the resources of the root as its `sortOptions` say.
 ///
 /// # Errors
-/// [`BuildErrorKind::Kustomization`] for an unknown order, or kinds in an order that has none.
+/// [`BuildErrorKind::Kustomization`] for an unknown order, or kinds in an order that has none;
+/// [`BuildErrorKind::Unsupported`] where the order is none and only Go's way of sorting decides.
 pub(super) fn sort(
     resources: &mut Vec<Resource>,
     options: Option<&SortOptions>,
 ) -> Result<(), BuildError> {
     let Some(options) = options else {
-        sort_legacy(resources, &KindOrder { first: FIRST.to_vec(), last: LAST.to_vec() });
-        return Ok(());
+        return sort_legacy(resources, &KindOrder { first: FIRST.to_vec(), last: LAST.to_vec() });
     };
     let refuse = |message: String| {
         Err(BuildError::new(BuildErrorKind::Kustomization, message).at(options.origin))
@@ -80,14 +81,15 @@ pub(super) fn sort(
             return refuse("sortOptions.legacySortOptions needs the order 'legacy'".to_owned());
         }
         ("legacy", None) => {
-            sort_legacy(resources, &KindOrder { first: FIRST.to_vec(), last: LAST.to_vec() });
+            let order = KindOrder { first: FIRST.to_vec(), last: LAST.to_vec() };
+            return sort_legacy(resources, &order);
         }
         ("legacy", Some(kinds)) => {
             let order = KindOrder {
                 first: kinds.order_first.iter().map(|kind| &**kind).collect(),
                 last: kinds.order_last.iter().map(|kind| &**kind).collect(),
             };
-            sort_legacy(resources, &order);
+            return sort_legacy(resources, &order);
         }
         (other, _) => {
             return refuse(format!("sortOptions.order is '{other}'; write 'legacy' or 'fifo'"));
@@ -106,13 +108,44 @@ struct Key {
     text: String,
 }
 
-fn sort_legacy(resources: &mut Vec<Resource>, order: &KindOrder<'_>) {
+/// Go sorts this many by insertion.
+const INSERTION: usize = 12;
+
+fn sort_legacy(resources: &mut Vec<Resource>, order: &KindOrder<'_>) -> Result<(), BuildError> {
     let mut keyed: Vec<(Key, Resource)> = std::mem::take(resources)
         .into_iter()
         .map(|resource| (key_of(&resource, order), resource))
         .collect();
-    keyed.sort_by(|a, b| compare(&a.0, &b.0));
+    match goes_round(&keyed) {
+        None => keyed.sort_by(|a, b| compare(&a.0, &b.0)),
+        Some(_) if keyed.len() <= INSERTION => insertion_sort(&mut keyed),
+        Some(origin) => {
+            let what =
+                "an order that has no place for the kind Namespace, of which there are two groups,";
+            return Err(BuildError::unsupported(what).at(origin));
+        }
+    }
     resources.extend(keyed.into_iter().map(|(_, resource)| resource));
+    Ok(())
+}
+
+/// Whether the comparison is no order: of two kinds called `Namespace` the one of the core group comes first, and behind all
+/// others of their rank, which other kinds may have. Then the place of one of them.
+fn goes_round(keyed: &[(Key, Resource)]) -> Option<Origin> {
+    let namespaces =
+        || keyed.iter().filter(|(key, _)| key.rank == 0 && &*key.id.kind == "Namespace");
+    let (_, core) = namespaces().find(|(key, _)| key.id.group().is_empty())?;
+    namespaces().any(|(key, _)| !key.id.group().is_empty()).then_some(core.origin)
+}
+
+fn insertion_sort(keyed: &mut [(Key, Resource)]) {
+    for end in 1..keyed.len() {
+        let mut at = end;
+        while at > 0 && compare(&keyed[at].0, &keyed[at - 1].0).is_lt() {
+            keyed.swap(at, at - 1);
+            at -= 1;
+        }
+    }
 }
 
 fn key_of(resource: &Resource, order: &KindOrder<'_>) -> Key {

@@ -54,7 +54,7 @@ pub(super) enum Remark<'s> {
     Closing(&'s str),
     /// On lines of their own: above it, or below it in a list.
     Around,
-    /// On the line below the last element of a list, one in brackets.
+    /// On the line below an element of a list, one in brackets, and apart from what follows.
     Below,
 }
 

@@ -83,14 +83,17 @@ fn image(moved: &ImageMove) -> String {
     }
 }
 
-/// The digest, cut short; the tag where there is none.
+/// The tag and the digest, cut short: `1.2@686a84a2`.
 fn version(reference: &str) -> String {
     let split = Split::parse(reference);
     let digest = split.digest.split_once(':').map_or(split.digest, |(_, hex)| hex);
     match (digest, split.tag) {
         ("", "") => "untagged".to_owned(),
         ("", tag) => tag.to_owned(),
-        (digest, _) => digest.chars().take(DIGITS).collect(),
+        (digest, tag) => {
+            let short: String = digest.chars().take(DIGITS).collect();
+            if tag.is_empty() { short } else { format!("{tag}@{short}") }
+        }
     }
 }
 

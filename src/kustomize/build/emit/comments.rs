@@ -50,7 +50,10 @@ impl HeldBack {
     }
 
     fn behind_dash(&mut self, item: &Node) -> Result<(), BuildError> {
-        self.below = false;
+        if std::mem::take(&mut self.below) && is_flow(item) {
+            let what = "a comment below an element of a list, held back until one in brackets";
+            return Err(BuildError::unsupported(what).at(item.origin));
+        }
         if self.line && is_flow(item) {
             let what = "a comment behind a collection, held back until an element in brackets";
             return Err(BuildError::unsupported(what).at(item.origin));

@@ -147,6 +147,12 @@ impl<'s> Cursor<'s> {
             && self.is_separated(3)
     }
 
+    /// Whether an empty line follows the lines of comments that begin here.
+    pub(super) fn is_comment_apart(&self) -> bool {
+        let mut lines = self.text[self.at..].lines().map(str::trim_start);
+        lines.find(|line| !line.starts_with('#')).is_some_and(str::is_empty)
+    }
+
     /// Whether the first thing behind blanks, no more than go-yaml looks at, is a comment.
     pub(super) fn comment_ahead(&self, mut is_between: impl FnMut(u8) -> bool) -> Option<usize> {
         const LOOKS_AT: usize = 512;

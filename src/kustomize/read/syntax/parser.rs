@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::cursor::Mark;
-use super::scanner::{Scanner, Token, TokenKind};
+use super::scanner::{CommentAbove, Scanner, Token, TokenKind};
 use super::{Form, Remark, Syntax, SyntaxId, SyntaxNode};
 use crate::yaml::scalar::Rules;
 use crate::yaml::tree::{
@@ -358,12 +358,14 @@ impl<'s> Parser<'s> {
             let item = if is_absent { self.absent()? } else { self.node(true, false)? };
             let next = self.scanner.peek()?;
             let is_above_comment = next.comment_above.is_some();
-            // Of a list that ends there go-yaml keeps a comment with the last element, not with what follows.
-            let is_own = |comment: Mark| {
-                comment.line == self.last.line + 1
-                    && comment.column >= dash.column
-                    && comment.column > next.mark.column
-                    && next.kind != BlockEntry
+            // go-yaml keeps such a comment with the element above it, where an empty line or the end of the list follows.
+            let is_own = |comment: CommentAbove| {
+                comment.mark.line == self.last.line + 1
+                    && comment.mark.column >= dash.column
+                    && match next.kind {
+                        BlockEntry => comment.is_apart,
+                        _ => comment.mark.column > next.mark.column,
+                    }
             };
             let is_last_above = next.comment_above.is_some_and(is_own);
             let node = &mut self.syntax.nodes[item.0 as usize];

@@ -43,8 +43,17 @@ pub(super) struct Token<'s> {
     pub(super) mark: Mark,
     /// The comment behind it on its line; empty for none.
     pub(super) comment: &'s str,
-    /// Where a comment begins that stands before it, on lines of its own.
-    pub(super) comment_above: Option<Mark>,
+    /// The comment that stands before it, on lines of its own.
+    pub(super) comment_above: Option<CommentAbove>,
+}
+
+/// A comment on lines of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CommentAbove {
+    /// Where it begins.
+    pub(super) mark: Mark,
+    /// Whether an empty line follows.
+    pub(super) is_apart: bool,
 }
 
 impl<'s> Token<'s> {
@@ -272,7 +281,7 @@ impl<'s> Scanner<'s> {
 
     /// Goes over blanks, comments and line breaks, and says where the first comment was. A TAB may not
     /// stand where a key may begin.
-    fn skip_to_token(&mut self) -> Option<Mark> {
+    fn skip_to_token(&mut self) -> Option<CommentAbove> {
         let mut comment = None;
         loop {
             while self.cursor.byte(0) == b' '
@@ -281,7 +290,10 @@ impl<'s> Scanner<'s> {
                 self.cursor.skip_ascii(1);
             }
             if self.cursor.byte(0) == b'#' {
-                comment.get_or_insert(self.cursor.mark);
+                comment.get_or_insert_with(|| CommentAbove {
+                    mark: self.cursor.mark,
+                    is_apart: self.cursor.is_comment_apart(),
+                });
                 self.skip_comments();
             }
             if self.cursor.take_break().is_empty() {
