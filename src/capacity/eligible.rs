@@ -45,18 +45,31 @@ pub enum Unfit {
 /// Why the pod with this specification may not be on `face`; `None` where it may.
 #[must_use]
 pub fn unfit(pod: &Node, face: &Face) -> Option<Unfit> {
+    let by_label = || lacking_label(pod, face).map(Unfit::Labels);
+    by_label().or_else(|| intolerable(pod, face).map(Unfit::Taint))
+}
+
+/// What the node selector or the required affinity of a pod asks for and `face` has not.
+#[must_use]
+pub fn lacking_label(pod: &Node, face: &Face) -> Option<String> {
     for (key, value) in texts_at(pod, &["nodeSelector"]) {
         if face.labels.get(key).map(String::as_str) != Some(value) {
-            return Some(Unfit::Labels(format!("{key}={value}")));
+            return Some(format!("{key}={value}"));
         }
     }
     let path = ["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
     if let Some(required) = pod.lookup(&path).filter(|node| !node.is_null()) {
         let terms = items_at(required, &["nodeSelectorTerms"]);
         if !terms_match(terms, face) {
-            return Some(Unfit::Labels(terms_shown(terms)));
+            return Some(terms_shown(terms));
         }
     }
+    None
+}
+
+/// The first taint of `face` that a pod does not tolerate.
+#[must_use]
+pub fn intolerable(pod: &Node, face: &Face) -> Option<String> {
     let tolerations = items_at(pod, &["tolerations"]);
     let keeps_off = |taint: &&Taint| {
         taint.effect != "PreferNoSchedule"
@@ -64,10 +77,18 @@ pub fn unfit(pod: &Node, face: &Face) -> Option<Unfit> {
             && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
     };
     let taint = face.taints.iter().find(keeps_off)?;
-    Some(Unfit::Taint(match taint.value.as_str() {
+    Some(match taint.value.as_str() {
         "" => taint.key.clone(),
         value => format!("{}={value}", taint.key),
-    }))
+    })
+}
+
+/// Whether a cordon does not keep the pod off (Kubernetes `plugins/nodeunschedulable`).
+#[must_use]
+pub fn tolerates_cordon(pod: &Node) -> bool {
+    let (key, effect) = (UNSCHEDULABLE.to_owned(), "NoSchedule".to_owned());
+    let taint = Taint { key, value: String::new(), effect };
+    items_at(pod, &["tolerations"]).iter().any(|toleration| tolerates(toleration, &taint))
 }
 
 /// Whether one of `nodeSelectorTerms` holds for a node.

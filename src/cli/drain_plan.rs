@@ -84,7 +84,7 @@ impl DrainPlanArgs {
             kind: self.kind.clone(),
             quotas: self.quotas.clone(),
             overlay: self.overlay.clone(),
-            drain_timeout: seconds(&self.drain_timeout),
+            drain_timeout: self.drain_timeout.length.as_secs(),
             wait_timeout: seconds(&self.wait_timeout),
             databases: match self.databases {
                 DatabasesChoice::ByHand => Databases::ByHand,

@@ -1,10 +1,15 @@
-//! What pods have to do with each other: anti-affinity and spreads that must hold.
+//! What pods have to do with each other: the terms of their affinity, and anti-affinity that must hold.
+//!
+//! Sources: Kubernetes `pkg/scheduler/framework/types.go` (`AffinityTerm`: namespaces and those that the selector of
+//! namespaces selects are counted together; with neither it is the pod's own) and `plugins/interpodaffinity/filtering.go`.
 
 use super::board::Board;
+use super::near::Near;
 use super::pod::Pod;
-use crate::capacity::eligible::{Unfit, unfit};
+use super::spread::Spread;
+use super::state::{NAME_OF_NAMESPACE, State};
 use crate::checks::model::selector::Selector;
-use crate::checks::model::{int_at, items_at, text_at};
+use crate::checks::model::{items_at, text_at, texts_at};
 use crate::kustomize::node::Node;
 
 impl Board {
@@ -17,7 +22,11 @@ impl Board {
 
     /// What of the pods that are placed matters to where `pod` may go, whichever node is looked at.
     pub(super) fn around(&self, pod: usize) -> Around<'_> {
-        Around { apart: self.apart_from(pod), spreads: self.spreads(pod) }
+        Around {
+            apart: self.apart_from(pod),
+            near: self.near(pod, |_| false),
+            spreads: self.spreads(pod),
+        }
     }
 
     /// Required anti-affinity, in both directions: the pods that keep `pod` away or that it keeps away from, where they are,
@@ -36,17 +45,17 @@ impl Board {
 
     /// Those of `others` that may not be where `pod` is, in either direction, and the topology key of each reason.
     pub(super) fn kept_apart(&self, pod: usize, others: &[usize]) -> Vec<(usize, &str)> {
-        let who = &self.state.pods[pod];
-        let own: Vec<Away<'_>> = aways(&who.spec);
+        let (state, who) = (&self.state, &self.state.pods[pod]);
+        let own = terms(&who.spec, ANTI_AFFINITY);
         let mut apart: Vec<(usize, &str)> = Vec::new();
         for at in others.iter().filter(|at| **at != pod) {
-            let other = &self.state.pods[*at];
-            let here = own.iter().filter(|away| away.is_from(who, other));
-            apart.extend(here.map(|away| (*at, away.key)));
+            let other = &state.pods[*at];
+            let here = own.iter().filter(|term| term.selects(state, who, other));
+            apart.extend(here.map(|term| (*at, term.key)));
             if self.is_repeller[*at] {
-                let theirs = aways(&other.spec).into_iter();
-                let back = theirs.filter(|away| away.is_from(other, who));
-                apart.extend(back.map(|away| (*at, away.key)));
+                let theirs = terms(&other.spec, ANTI_AFFINITY).into_iter();
+                let back = theirs.filter(|term| term.selects(state, other, who));
+                apart.extend(back.map(|term| (*at, term.key)));
             }
         }
         apart
@@ -57,45 +66,22 @@ impl Board {
         let here = self.topology(node, key);
         here.is_some() && here == self.topology(*there, key)
     }
+}
 
-    /// Topology spreads by host that must hold, over all nodes that the pod's affinity allows: closed ones count too, unless
-    /// the spread says otherwise (Kubernetes `plugins/podtopologyspread`, `nodeTaintsPolicy`).
-    pub(super) fn spreads(&self, pod: usize) -> Vec<Spread> {
-        let who = &self.state.pods[pod];
-        let read = |spread: &Node| {
-            let selector = Selector::new(spread.get("labelSelector"));
-            let peers: Vec<usize> = self.peers(who, &selector);
-            let mut counts = vec![0u64; self.state.nodes.len()];
-            peers
-                .iter()
-                .filter_map(|peer| self.state.pods[*peer].node)
-                .for_each(|node| counts[node] += 1);
-            let honors_taints = text_at(spread, &["nodeTaintsPolicy"]) == Some("Honor");
-            let is_counted = |node: &usize| {
-                let unfit = unfit(&who.spec, &self.state.nodes[*node].face);
-                let is_barred = unfit.is_some() || !self.is_open(*node);
-                match honors_taints {
-                    true => !is_barred,
-                    false => !self.is_gone(*node) && !matches!(unfit, Some(Unfit::Labels(_))),
-                }
-            };
-            let least =
-                (0..counts.len()).filter(is_counted).map(|node| counts[node]).min().unwrap_or(0);
-            let skew = int_at(spread, &["maxSkew"]).unwrap_or(1).max(1).unsigned_abs();
-            let own = u64::from(selector.selects(who.label()));
-            Spread { counts, least, skew, own, peers }
+impl State {
+    /// The pods some term of which tells namespaces by labels that were not read.
+    pub(super) fn pods_by_unknown_namespaces(&self) -> Vec<usize> {
+        let is_unknown = |pod: &usize| {
+            let spec = &self.pods[*pod].spec;
+            [AFFINITY, ANTI_AFFINITY]
+                .into_iter()
+                .flat_map(|kind| terms(spec, kind))
+                .any(|term| term.needs_labels_of_namespaces())
         };
-        must_spread(&who.spec).map(read).collect()
-    }
-
-    /// The pods of the same namespace that a selector of a spread counts.
-    fn peers(&self, who: &Pod, selector: &Selector<'_>) -> Vec<usize> {
-        let is_peer = |at: &usize| {
-            let other = &self.state.pods[*at];
-            let counts = !other.is_over() && !other.is_terminating;
-            other.namespace == who.namespace && counts && selector.selects(other.label())
-        };
-        (0..self.state.pods.len()).filter(is_peer).collect()
+        match self.namespaces.is_empty() {
+            true => (0..self.pods.len()).filter(is_unknown).collect(),
+            false => Vec::new(),
+        }
     }
 }
 
@@ -103,82 +89,71 @@ impl Board {
 pub(super) struct Around<'a> {
     /// Pods that it is kept apart from, the node of each, and the topology key by which.
     pub(super) apart: Vec<(usize, usize, &'a str)>,
+    /// Where its affinity lets it go, where it has one.
+    pub(super) near: Option<Near<'a>>,
     pub(super) spreads: Vec<Spread>,
-}
-
-/// A topology spread by host.
-pub(super) struct Spread {
-    /// How many pods that count are on each node.
-    counts: Vec<u64>,
-    /// The fewest on a node that counts.
-    least: u64,
-    skew: u64,
-    /// Whether the pod counts itself: 1 or 0.
-    own: u64,
-    /// The pods that count, with a node or without.
-    pub(super) peers: Vec<usize>,
-}
-
-impl Spread {
-    pub(super) fn is_uneven(&self, node: usize) -> bool {
-        (self.counts[node] + self.own).saturating_sub(self.least) > self.skew
-    }
-
-    /// How many pods that count are on a node.
-    pub(super) fn count(&self, node: usize) -> u64 {
-        self.counts[node]
-    }
-
-    /// How many pods that count a node has to have so that it may be uneven to put one more on it.
-    pub(super) fn most(&self) -> u64 {
-        self.skew + 1 - self.own
-    }
 }
 
 /// The topology key of a node.
 pub(super) const HOST: &str = "kubernetes.io/hostname";
 
-/// The topology spreads by host that must hold.
-fn must_spread(spec: &Node) -> impl Iterator<Item = &Node> {
-    items_at(spec, &["topologySpreadConstraints"]).iter().filter(|spread| {
-        let must = text_at(spread, &["whenUnsatisfiable"]).unwrap_or("DoNotSchedule");
-        must == "DoNotSchedule" && text_at(spread, &["topologyKey"]) == Some(HOST)
-    })
-}
+/// The two kinds of terms.
+pub(super) const AFFINITY: &str = "podAffinity";
+const ANTI_AFFINITY: &str = "podAntiAffinity";
 
-/// A term of required anti-affinity.
-struct Away<'a> {
-    key: &'a str,
+/// A term of required affinity or anti-affinity.
+pub(super) struct PodTerm<'a> {
+    pub(super) key: &'a str,
     namespaces: &'a [Node],
-    selector: Selector<'a>,
+    namespace_selector: Option<&'a Node>,
+    pub(super) selector: Selector<'a>,
 }
 
-impl Away<'_> {
-    /// Whether it keeps `one`, whose it is, away from `other`.
-    fn is_from(&self, one: &Pod, other: &Pod) -> bool {
-        let is_near = match self.namespaces {
-            [] => one.namespace == other.namespace,
-            named => named.iter().any(|name| name.as_str() == Some(other.namespace.as_str())),
+impl PodTerm<'_> {
+    /// Whether it, which is a term of `one`, selects `other`.
+    pub(super) fn selects(&self, state: &State, one: &Pod, other: &Pod) -> bool {
+        let there = other.namespace.as_str();
+        let is_named = || self.namespaces.iter().any(|name| name.as_str() == Some(there));
+        let is_its = match (self.namespaces, self.namespace_selector) {
+            ([], None) => one.namespace == there,
+            (_, None) => is_named(),
+            (_, by_labels) => {
+                is_named() || Selector::new(by_labels).selects(state.namespace_label(there))
+            }
         };
-        is_near && self.selector.selects(other.label())
+        is_its && self.selector.selects(other.label())
+    }
+
+    fn needs_labels_of_namespaces(&self) -> bool {
+        let Some(selector) = self.namespace_selector else { return false };
+        let keys = texts_at(selector, &["matchLabels"]).into_iter().map(|(key, _)| key);
+        let wanted = items_at(selector, &["matchExpressions"]).iter();
+        let mut keys = keys.chain(wanted.filter_map(|wanted| text_at(wanted, &["key"])));
+        keys.any(|key| key != NAME_OF_NAMESPACE)
     }
 }
 
-fn aways(spec: &Node) -> Vec<Away<'_>> {
-    let away = |term| Away {
+/// The required terms of a kind.
+pub(super) fn terms<'a>(spec: &'a Node, kind: &str) -> Vec<PodTerm<'a>> {
+    let term = |term: &'a Node| PodTerm {
         key: text_at(term, &["topologyKey"]).unwrap_or(HOST),
         namespaces: items_at(term, &["namespaces"]),
+        namespace_selector: term.get("namespaceSelector").filter(|node| !node.is_null()),
         selector: Selector::new(term.get("labelSelector")),
     };
-    anti_affinity(spec).iter().map(away).collect()
+    required(spec, kind).iter().map(term).collect()
 }
 
 /// Whether a pod keeps others away.
 pub(super) fn is_repeller(pod: &Pod) -> bool {
-    !anti_affinity(&pod.spec).is_empty()
+    !required(&pod.spec, ANTI_AFFINITY).is_empty()
 }
 
-fn anti_affinity(spec: &Node) -> &[Node] {
-    let path = ["affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
-    items_at(spec, &path)
+/// Whether a pod has to be near others.
+pub(super) fn is_follower(pod: &Pod) -> bool {
+    !required(&pod.spec, AFFINITY).is_empty()
+}
+
+fn required<'a>(spec: &'a Node, kind: &str) -> &'a [Node] {
+    items_at(spec, &["affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution"])
 }

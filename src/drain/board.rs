@@ -3,7 +3,7 @@
 //! It prefers the node with the largest share left (`LeastAllocated`, the default); the real one weighs more than that. What
 //! fits nowhere here fits nowhere there.
 
-use super::apart::{Around, is_repeller};
+use super::apart::{Around, is_follower, is_repeller};
 use super::pod::Pod;
 use super::state::{ClusterNode, State};
 use crate::capacity::amounts::Amounts;
@@ -21,10 +21,14 @@ pub enum Refusal {
     Volume(String, String),
     /// Another pod keeps it away, or it keeps away from one.
     Apart,
+    /// None of the pods is there that it has to be near.
+    Far,
     /// The pods of its workload would lie too unevenly.
     Uneven,
     /// It is too large for what is left there.
     Full,
+    /// The node has as many pods as it takes.
+    Crowded,
     /// The node has not, or has no more, what it asks for beside processor and memory.
     Lacks(String),
     /// A host port that another pod of the node has.
@@ -174,8 +178,11 @@ impl Board {
         Some(node)
     }
 
-    /// Puts pods, one after another, where the scheduler would; where one of them finds no place, none is put.
+    /// Puts pods, one after another, where the scheduler would, those that have to be near others last; where one of them finds no
+    /// place, none is put.
     pub fn place_all(&mut self, pods: &[usize]) -> bool {
+        let mut pods = pods.to_vec();
+        pods.sort_by_key(|pod| is_follower(&self.state.pods[*pod]));
         for (at, pod) in pods.iter().enumerate() {
             if self.place(*pod).is_none() {
                 pods[..at].iter().for_each(|placed| self.lift(*placed));
@@ -185,8 +192,8 @@ impl Board {
         true
     }
 
-    /// Those of the pods of a node that would find no place on the others if it were lost, the largest placed first. The board
-    /// is afterwards as it was.
+    /// Those of the pods of a node that would find no place on the others if it were lost, the largest placed first, and what has
+    /// to be near others last. The board is afterwards as it was.
     pub fn homeless_without(
         &mut self,
         lost: usize,
@@ -200,7 +207,10 @@ impl Board {
         };
         let mut pods: Vec<usize> = (0..self.state.pods.len()).filter(is_there).collect();
         pods.iter().for_each(|pod| self.lift(*pod));
-        pods.sort_by_key(|pod| std::cmp::Reverse(self.state.pods[*pod].request));
+        pods.sort_by_key(|pod| {
+            let pod = &self.state.pods[*pod];
+            (is_follower(pod), std::cmp::Reverse(pod.request))
+        });
         let homeless = pods.iter().copied().filter(|pod| self.place(*pod).is_none()).collect();
         for pod in pods {
             self.lift(pod);
@@ -239,7 +249,10 @@ impl Board {
         if let Some(why) = self.forbids(who, node) {
             return Some(why);
         }
-        if slot.pods >= slot.most_pods || !who.request.fits(slot.free()) {
+        if slot.pods >= slot.most_pods {
+            return Some(Refusal::Crowded);
+        }
+        if !who.request.fits(slot.free()) {
             return Some(Refusal::Full);
         }
         if let Some(name) = lacking(&who.extras, &slot.extras) {
@@ -250,6 +263,9 @@ impl Board {
         }
         if around.apart.iter().any(|apart| self.is_near(node, apart)) {
             return Some(Refusal::Apart);
+        }
+        if around.near.as_ref().is_some_and(|near| self.is_far(node, near)) {
+            return Some(Refusal::Far);
         }
         around.spreads.iter().any(|spread| spread.is_uneven(node)).then_some(Refusal::Uneven)
     }

@@ -1,11 +1,12 @@
 //! PodDisruptionBudgets: what they select, and how many evictions they allow.
 
-use super::objects::{name, namespace};
+use super::objects::{condition, name, namespace};
 use super::pod::{Pod, WorkloadId};
 use super::state::State;
 use crate::checks::model::amount::Amount;
 use crate::checks::model::budget::Rule;
 use crate::checks::model::selector::Selector;
+use crate::checks::model::{int_at, text_at};
 use crate::kustomize::node::Node;
 
 /// A PodDisruptionBudget.
@@ -19,6 +20,8 @@ pub struct Budget {
     pub rule: Rule,
     /// Whether it lets go of every pod that is not ready (`unhealthyPodEvictionPolicy: AlwaysAllow`).
     pub lets_go_unready: bool,
+    /// What its controller says where it fails, and so allows nothing.
+    pub failure: Option<String>,
     selector: Option<Node>,
 }
 
@@ -41,8 +44,8 @@ impl State {
     pub fn passes_by(&self, pod: usize, budget: usize) -> bool {
         let pod = &self.pods[pod];
         let allowance = self.allowance(budget);
-        let is_met =
-            allowance.desired.is_some_and(|desired| desired > 0 && allowance.healthy >= desired);
+        let is_met = !allowance.is_failing
+            && allowance.desired.is_some_and(|desired| desired > 0 && allowance.healthy >= desired);
         pod.phase == "Pending" || !pod.is_ready && (self.budgets[budget].lets_go_unready || is_met)
     }
 
@@ -64,7 +67,8 @@ impl State {
         let scale: i64 = owners.iter().map(|id| of_owner(id)).sum();
         let expected = if budget.counts_pods() { count(&|_| true) } else { scale };
         let healthy = count(&|pod| pod.is_ready && !pod.is_terminating);
-        Allowance { expected, healthy, desired: budget.rule.desired(expected) }
+        let is_failing = budget.failure.is_some();
+        Allowance { expected, healthy, desired: budget.rule.desired(expected), is_failing }
     }
 }
 
@@ -77,6 +81,8 @@ pub struct Allowance {
     pub healthy: i64,
     /// The pods that must stay; `None` for numbers that the API refuses.
     pub desired: Option<i64>,
+    /// Whether the controller fails, whatever these numbers are.
+    pub is_failing: bool,
 }
 
 impl Allowance {
@@ -84,10 +90,12 @@ impl Allowance {
     #[must_use]
     pub fn allowed(self) -> i64 {
         let desired = self.desired.unwrap_or(i64::MAX);
-        if self.expected <= 0 { 0 } else { (self.healthy - desired).max(0) }
+        let is_none = self.is_failing || self.expected <= 0;
+        if is_none { 0 } else { (self.healthy - desired).max(0) }
     }
 
-    /// Whether no eviction is allowed now and would be if all pods were ready, or if there were more of them.
+    /// Whether no eviction is allowed now and would be if all pods were ready, or if there were more of them, or if the controller
+    /// did not fail.
     #[must_use]
     pub fn is_ill(self) -> bool {
         match self.blocks_for_good() {
@@ -99,7 +107,7 @@ impl Allowance {
     /// Whether no eviction is ever allowed, though all pods are well.
     #[must_use]
     pub fn blocks_for_good(self) -> bool {
-        self.desired.is_none_or(|desired| desired >= self.expected)
+        !self.is_failing && self.desired.is_none_or(|desired| desired >= self.expected)
     }
 }
 
@@ -113,6 +121,7 @@ impl Budget {
                 .lookup(&["spec", "unhealthyPodEvictionPolicy"])
                 .and_then(Node::as_str)
                 == Some("AlwaysAllow"),
+            failure: failure(object),
             selector: object.lookup(&["spec", "selector"]).cloned(),
         }
     }
@@ -128,4 +137,15 @@ impl Budget {
     fn counts_pods(&self) -> bool {
         matches!(self.rule.min_available, Some(Amount::Count(_)))
     }
+}
+
+/// What the controller says of a budget that it cannot reckon: it then allows no disruption (Kubernetes
+/// `pkg/controller/disruption/disruption.go` `failSafe`, and the condition `DisruptionAllowed` with the reason `SyncFailed`).
+fn failure(object: &Node) -> Option<String> {
+    let condition = condition(object, "DisruptionAllowed")?;
+    let is_failed = text_at(condition, &["reason"]) == Some("SyncFailed")
+        && text_at(condition, &["status"]) == Some("False")
+        && int_at(object, &["status", "disruptionsAllowed"]).unwrap_or(0) == 0;
+    let message = text_at(condition, &["message"]).unwrap_or_default();
+    is_failed.then(|| message.to_owned())
 }

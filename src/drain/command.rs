@@ -9,13 +9,13 @@ pub fn cordon(verb: &str, nodes: &[&str]) -> String {
     format!("kubectl {verb} {}", words(nodes.iter().copied()))
 }
 
-/// The drain of a node, of the pods that `selector` selects.
+/// The drain of a node, of the pods that `selector` selects, with so many seconds.
 #[must_use]
-pub fn drain(node: &str, selector: Option<&str>, timeout: &str) -> String {
+pub fn drain(node: &str, selector: Option<&str>, timeout: u64) -> String {
     let only = selector.map(|text| format!(" --pod-selector={}", word(text))).unwrap_or_default();
     let node = word(node);
     format!(
-        "kubectl drain {node} --ignore-daemonsets --delete-emptydir-data{only} --timeout={timeout}"
+        "kubectl drain {node} --ignore-daemonsets --delete-emptydir-data{only} --timeout={timeout}s"
     )
 }
 

@@ -3,8 +3,10 @@
 //! Others may take room from a pod only by being where it could be. So the question is whether they can be laid out such
 //! that no node has room for it any more. Where a search cannot tell, the pod has no place for sure.
 
-use super::apart::{HOST, Spread};
+use super::apart::HOST;
 use super::board::Board;
+use super::near::Near;
+use super::spread::Spread;
 use crate::capacity::extras::clash;
 
 /// How many layouts the search may try for one pod.
@@ -50,6 +52,8 @@ struct Claimants<'a> {
     apart: Vec<(usize, &'a str)>,
     /// The pods beside them that keep the pods off, where they are, and the topology key.
     barriers: Vec<(usize, usize, &'a str)>,
+    /// Where their affinity lets them go, wherever the others are.
+    near: Vec<Near<'a>>,
     spreads: Vec<Spread>,
 }
 
@@ -60,6 +64,37 @@ impl Board {
     pub(super) fn is_sure(&self, who: &[usize], nodes: &[usize], others: &[usize]) -> bool {
         let others: Vec<usize> =
             others.iter().copied().filter(|other| !who.contains(other)).collect();
+        let spreads = who.iter().flat_map(|pod| self.spreads(*pod));
+        let (by_host, wide): (Vec<Spread>, Vec<Spread>) =
+            spreads.partition(|spread| spread.is_by_host);
+        if by_host.iter().any(|spread| spread.lacks_places) {
+            return false;
+        }
+        match wide.as_slice() {
+            [] => !self.contest(who, nodes, others, by_host, |contest| contest.can_be_lost()),
+            // The place with the fewest pods is never uneven, whichever that is then: there has to be room in each for sure.
+            [one] => {
+                let places = one.places(nodes);
+                let is_lost = |within: &Vec<usize>| {
+                    let (others, by_host) = (others.clone(), by_host.clone());
+                    self.contest(who, within, others, by_host, |contest| contest.can_be_blocked())
+                };
+                !places.is_empty() && !places.iter().any(is_lost)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the pods `who` can be left without a place among `nodes`, as `by_search` finds out where nothing keeps them off
+    /// whole places.
+    fn contest(
+        &self,
+        who: &[usize],
+        nodes: &[usize],
+        others: Vec<usize>,
+        spreads: Vec<Spread>,
+        by_search: impl Fn(Contest<'_>) -> bool,
+    ) -> bool {
         let names = who.iter().flat_map(|pod| self.state.pods[*pod].extras.keys());
         let names: std::collections::BTreeSet<&str> = names.map(String::as_str).collect();
         let claimants = Claimants {
@@ -71,7 +106,8 @@ impl Board {
                 .flat_map(|pod| self.apart_from(*pod))
                 .filter(|(other, ..)| !others.contains(other))
                 .collect(),
-            spreads: who.iter().flat_map(|pod| self.spreads(*pod)).collect(),
+            near: who.iter().filter_map(|pod| self.near_whatever(*pod, &others)).collect(),
+            spreads,
             others,
         };
         let contest = Contest {
@@ -84,8 +120,8 @@ impl Board {
         };
         let is_wide = |(_, key): &&(usize, &str)| *key != HOST;
         match claimants.apart.iter().find(is_wide) {
-            Some((_, key)) => contest.excludes_whole_places(key, claimants.apart.len()),
-            None => !contest.can_be_lost(),
+            Some((_, key)) => !contest.excludes_whole_places(key, claimants.apart.len()),
+            None => by_search(contest),
         }
     }
 
@@ -130,6 +166,7 @@ impl Board {
         let is_other = |pod: usize| claimants.others.contains(&pod);
         let is_taken = |pod: &usize| self.taken_port(*pod, node, is_other).is_some();
         claimants.barriers.iter().any(|apart| self.is_near(node, apart))
+            || claimants.near.iter().any(|near| self.is_far(node, near))
             || claimants.who.iter().any(is_taken)
     }
 
@@ -174,6 +211,12 @@ fn add(sum: &mut [u64], more: &[u64]) {
 }
 
 impl Contest<'_> {
+    /// Whether the others can be laid out such that every spot is blocked, where the spots are on nodes of which none is uneven by
+    /// whatever other nodes have.
+    fn can_be_blocked(mut self) -> bool {
+        self.spots.is_empty() || self.block_from(0)
+    }
+
     /// Whether the others can be laid out such that every spot is blocked.
     fn can_be_lost(mut self) -> bool {
         // The node with the fewest pods is never uneven: that one is blocked by something else.

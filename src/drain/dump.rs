@@ -1,7 +1,7 @@
 //! What a dump of a cluster has to hold, and the commands that write one.
 
 /// The kinds that every cluster has, in kubectl's short words.
-const EVERYWHERE: &str = "nodes,pods,pdb,pvc,pv,volumeattachments,deploy,sts,hpa,csr";
+const EVERYWHERE: &str = "nodes,pods,pdb,pvc,pv,volumeattachments,deploy,sts,hpa,csr,ns";
 /// The kinds of operators. They are asked for one by one: where kubectl does not know one kind, it prints none of those beside it.
 const OF_OPERATORS: [&str; 2] = ["clusters.postgresql.cnpg.io", "rollouts.argoproj.io"];
 

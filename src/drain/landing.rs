@@ -5,7 +5,7 @@ use super::command;
 use super::means::Means;
 use super::plan::{Obstacle, Planner, StepKind};
 use super::pod::{Owner, WorkloadId};
-use crate::capacity::eligible::Unfit;
+use crate::capacity::eligible::{Unfit, tolerates_cordon};
 use crate::checks::model::{items_at, text_at};
 use crate::shell;
 
@@ -30,6 +30,20 @@ fn why_taken(whys: &[Refusal]) -> (&'static str, String, &'static str) {
         _ => None,
     });
     ("no-node-fits", named.unwrap_or_default(), "add a node that has it")
+}
+
+/// That a node has no kubelet that would end its pods.
+pub(super) fn not_ready(node: &str, pods: usize) -> String {
+    let s = if pods == 1 { "" } else { "s" };
+    format!("{node} is not ready: no kubelet ends its {pods} pod{s}, which stay Terminating, with their volumes attached")
+}
+
+/// What to do about it (Kubernetes, "Non-graceful node shutdown").
+pub(super) fn mend_not_ready(node: &str) -> String {
+    let node = shell::word(node);
+    format!(
+        "mend its kubelet; if the machine is off for good: kubectl delete node {node}, or kubectl taint node {node} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+    )
 }
 
 impl Planner<'_> {
@@ -123,7 +137,7 @@ impl Planner<'_> {
             }
             match (&pair.workload, &pair.selector) {
                 (Some(id), _) => {
-                    self.wait_for_workload(id, self.ready_of(id), "ready before another one moves");
+                    self.wait_for_workload(id, self.full_count(id), "ready before another one moves");
                     waited.push(id.clone());
                 }
                 (None, Some((namespace, selector))) => {
@@ -142,7 +156,7 @@ impl Planner<'_> {
             let is_raised = self.raises.iter().find(|raise| raise.workload == id).map(|r| r.to);
             let ready = match is_raised {
                 Some(to) => usize::try_from(to).unwrap_or(0),
-                None if is_first || self.attaches_volumes(*pod) => self.ready_of(&id),
+                None if is_first || self.attaches_volumes(*pod) => self.full_count(&id),
                 None => continue,
             };
             if !waited.contains(&id) {
@@ -152,10 +166,11 @@ impl Planner<'_> {
         }
     }
 
-    /// How many of a workload were ready at the start, at least one.
-    fn ready_of(&self, id: &WorkloadId) -> usize {
+    /// How many of a workload are ready when all is well: as many as it is asked for, or as there are.
+    fn full_count(&self, id: &WorkloadId) -> usize {
         let state = &self.board.state;
-        state.pods_of(id).iter().filter(|pod| state.pods[**pod].is_ready).count().max(1)
+        let wanted = state.scales.get(id).and_then(|scale| usize::try_from(scale.wanted).ok());
+        wanted.unwrap_or_else(|| state.pods_of(id).len()).max(1)
     }
 
     /// Whether a pod is what attaches volumes: nothing else can attach one while it is away.
@@ -189,6 +204,43 @@ impl Planner<'_> {
         self.step(StepKind::Wait, text, commands).pods = shown;
     }
 
+    /// What is wrong with the old nodes before anything moves, and what a cordon of them does not do.
+    pub(super) fn tell_obstacles_of_nodes(&mut self) {
+        let state = &self.board.state;
+        let held = |node: usize| -> Vec<usize> {
+            let is_held = |at: &usize| {
+                let pod = &state.pods[*at];
+                pod.node == Some(node) && !pod.stays() && !pod.is_over()
+            };
+            (0..state.pods.len()).filter(is_held).collect()
+        };
+        let (mut found, mut come_back) = (Vec::new(), Vec::new());
+        for node in &self.old {
+            let (pods, known) = (held(*node), &state.nodes[*node]);
+            if !known.is_ready && !pods.is_empty() {
+                let name = &known.face.name;
+                found.push(Obstacle {
+                    id: "old-node-not-ready",
+                    message: not_ready(name, pods.len()),
+                    pods: self.shown(&pods),
+                    fix: mend_not_ready(name),
+                });
+            }
+            let returns = |at: &&usize| {
+                let pod = &state.pods[**at];
+                tolerates_cordon(&pod.spec) && self.board.forbids(pod, *node).is_none()
+            };
+            come_back.extend(pods.iter().filter(returns).copied());
+        }
+        self.plan.obstacles.extend(found);
+        if !come_back.is_empty() {
+            self.plan.notes.push(format!(
+                "a cordon does not keep off what tolerates node.kubernetes.io/unschedulable, and may come back to an old node: {}",
+                self.shown(&come_back).join(", ")
+            ));
+        }
+    }
+
     /// What is wrong with pods before anything moves.
     pub(super) fn tell_obstacles_of_pods(&mut self) {
         let state = &self.board.state;
@@ -215,13 +267,21 @@ impl Planner<'_> {
                     continue;
                 }
                 let budget = &state.budgets[*budget];
+                let (why, fix) = match &budget.failure {
+                    Some(failure) => (
+                        format!("its controller cannot reckon it (SyncFailed: {failure})"),
+                        "mend the budget, or what it selects, until its status allows disruptions",
+                    ),
+                    None => (
+                        format!("{} of {} pods are ready", allowance.healthy, allowance.expected),
+                        "mend the pods that are not ready first",
+                    ),
+                };
                 let message = format!(
-                    "the budget {} in {} ({}) allows no eviction now: {} of {} pods are ready",
+                    "the budget {} in {} ({}) allows no eviction now: {why}",
                     budget.name,
                     budget.namespace,
                     budget.rule.shown(),
-                    allowance.healthy,
-                    allowance.expected
                 );
                 match found.iter_mut().find(|known| known.message == message) {
                     Some(known) => known.pods.push(shown.clone()),
@@ -229,7 +289,7 @@ impl Planner<'_> {
                         id: "budget-unhealthy",
                         message,
                         pods: vec![shown.clone()],
-                        fix: "mend the pods that are not ready first".to_owned(),
+                        fix: fix.to_owned(),
                     }),
                 }
             }

@@ -1,7 +1,8 @@
 //! By which means each pod leaves its node: the drain, a second replica before it, or a deletion past the budgets.
 //!
 //! Sources: Kubernetes `pkg/registry/core/pod/storage/eviction.go` (more than one budget on a pod: the eviction fails for
-//! good; no disruption allowed: it is refused until there is), kubectl `pkg/drain/filters.go` (pods of nobody).
+//! good; no disruption allowed: it is refused until there is), kubectl `pkg/drain/filters.go` (pods of nobody),
+//! CloudNativePG `pkg/specs/poddisruptionbudget.go` (of its own budgets that of the primary alone never allows an eviction).
 
 use std::collections::BTreeSet;
 
@@ -101,27 +102,65 @@ fn means_by_budgets(state: &State, at: usize, raises: &mut Vec<Raise>) -> Means 
             "nothing makes it anew, and `kubectl drain` refuses such pods".into(),
         );
     }
-    match state.budgets_of(at) {
+    match *state.budgets_of(at) {
         [] => Means::Drain,
-        [one] => means_by_budget(state, at, *one, raises),
-        several => {
-            let names: Vec<&str> =
-                several.iter().map(|budget| state.budgets[*budget].name.as_str()).collect();
-            Means::Delete(format!(
-                "the budgets {} both select it, so that every eviction of it fails",
-                names.join(" and ")
-            ))
-        }
+        [one] if is_of_primary(state, at, one) => means_of_former_primary(state, at),
+        [one] => means_by_budget(state, at, one, raises),
+        ref several => several_budgets(state, several),
     }
 }
 
-fn means_by_budget(state: &State, at: usize, guard: usize, raises: &mut Vec<Raise>) -> Means {
+fn several_budgets(state: &State, several: &[usize]) -> Means {
+    let names: Vec<&str> =
+        several.iter().map(|budget| state.budgets[*budget].name.as_str()).collect();
+    Means::Delete(format!(
+        "the budgets {} both select it, so that every eviction of it fails",
+        names.join(" and ")
+    ))
+}
+
+/// Whether a budget guards a pod only while it is the primary of several instances: the operator makes another instance the
+/// primary once the node is cordoned, and the budget lets go of the pod.
+fn is_of_primary(state: &State, at: usize, guard: usize) -> bool {
     let pod = &state.pods[at];
-    if state.passes_by(at, guard) || !state.allowance(guard).blocks_for_good() {
-        return Means::Drain;
+    state.database_of(pod).is_some_and(|database| database.instances > 1)
+        && ROLES.iter().any(|role| pod.labels.get(*role).is_some_and(|is| is == "primary"))
+        && !state.budgets[guard].selects(&as_replica(pod))
+}
+
+/// The means of a primary by the budgets that guard it when it is one no more.
+fn means_of_former_primary(state: &State, at: usize) -> Means {
+    let replica = as_replica(&state.pods[at]);
+    let guards: Vec<usize> = (0..state.budgets.len())
+        .filter(|budget| state.budgets[*budget].selects(&replica))
+        .collect();
+    match *guards {
+        [] => Means::Drain,
+        [one] if state.allowance(one).blocks_for_good() => {
+            let budget = &state.budgets[one];
+            let (name, rule) = (&budget.name, budget.rule.shown());
+            Means::Delete(format!(
+                "when the operator has made another instance the primary, the budget {name} ({rule}) never allows its eviction"
+            ))
+        }
+        [_] => Means::Drain,
+        ref several => several_budgets(state, several),
     }
-    // The primary of several instances is moved away by the operator.
-    if state.database_of(pod).is_some_and(|database| database.instances > 1) {
+}
+
+/// A primary when another instance has taken its role.
+fn as_replica(pod: &Pod) -> Pod {
+    let mut replica = pod.clone();
+    let roles = ROLES.iter().filter(|role| pod.labels.contains_key(**role));
+    replica.labels.extend(roles.map(|role| ((*role).to_owned(), "replica".to_owned())));
+    replica
+}
+
+/// The labels by which the operator of CloudNativePG tells roles, the old one and the new.
+const ROLES: [&str; 2] = ["role", "cnpg.io/instanceRole"];
+
+fn means_by_budget(state: &State, at: usize, guard: usize, raises: &mut Vec<Raise>) -> Means {
+    if state.passes_by(at, guard) || !state.allowance(guard).blocks_for_good() {
         return Means::Drain;
     }
     let budget = &state.budgets[guard];
@@ -133,6 +172,9 @@ fn means_by_budget(state: &State, at: usize, guard: usize, raises: &mut Vec<Rais
             }
             Means::Drain
         }
+        None if state.database_of(&state.pods[at]).is_some() => Means::Delete(format!(
+            "{because} never allows an eviction of an instance of its database; the operator makes it anew"
+        )),
         None => Means::Delete(format!("{because} never allows an eviction")),
     }
 }

@@ -1,7 +1,7 @@
 //! The order in which nodes are emptied: steps for people, from the state of a cluster and rules.
 //!
 //! Pure: takes objects of a cluster and settings, returns a plan. `state` and `pod` read; `board` is a scheduler in small,
-//! with `apart` for what pods have to do with each other, `contest` for what other schedulers would do and `rearrange` for
+//! with `apart`, `near` and `spread` for what pods have to do with each other, `contest` for what other schedulers would do and `rearrange` for
 //! what any could; `means` says how each pod leaves, `order` when; `waves`, `sweep`, `together`, `places` and `landing` make the steps; `command`
 //! their texts, `described` what is said of nodes and budgets. `progress` says how far it has come: `pending` which step is next, `trouble`
 //! what is not as it should be. Must not know arguments, files or how a cluster is reached, and nothing here acts on one.
@@ -17,6 +17,7 @@ pub mod holding;
 mod kin;
 pub mod landing;
 pub mod means;
+mod near;
 mod objects;
 pub mod order;
 mod pending;
@@ -27,6 +28,7 @@ pub mod progress;
 mod rearrange;
 pub mod rules;
 pub mod scale;
+mod spread;
 pub mod state;
 pub mod sweep;
 pub mod together;

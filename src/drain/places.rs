@@ -1,5 +1,6 @@
 //! Where moved pods land, which ones find no place, and which ones may find none.
 
+use super::apart::is_follower;
 use super::plan::Planner;
 use super::pod::Owner;
 
@@ -32,18 +33,37 @@ impl Planner<'_> {
             self.landed.extend(pods.into_iter().map(|pod| vec![pod]));
             return;
         }
-        // The largest first: what finds no place then would find none in most other orders either.
-        pods.sort_by_key(|pod| std::cmp::Reverse(self.board.state.pods[*pod].request));
-        for pod in pods {
-            if self.board.place(pod).is_some() || self.make_room(&[pod]) {
-                self.landed.push(vec![pod]);
-                continue;
+        // The largest first: what finds no place then would find none in most other orders either. What has to be near others
+        // waits for them.
+        let order = |pod: &usize| {
+            let pod = &self.board.state.pods[*pod];
+            (is_follower(pod), std::cmp::Reverse(pod.request))
+        };
+        pods.sort_by_key(order);
+        let mut left = pods;
+        loop {
+            let before = left.len();
+            left.retain(|pod| !self.find_place(*pod));
+            let followers = left.iter().any(|pod| is_follower(&self.board.state.pods[*pod]));
+            if left.len() == before || !followers {
+                break;
             }
+        }
+        for pod in left {
             self.pending.push(pod);
             if !may_wait {
                 self.tell_no_place(pod, false);
             }
         }
+    }
+
+    /// Puts a pod somewhere, if need be by moving others.
+    fn find_place(&mut self, pod: usize) -> bool {
+        let is_placed = self.board.place(pod).is_some() || self.make_room(&[pod]);
+        if is_placed {
+            self.landed.push(vec![pod]);
+        }
+        is_placed
     }
 
     /// A node for pods that have none and go to one node together: one where they have a place for sure, else the one with most

@@ -34,8 +34,8 @@ pub struct Options {
     pub new_node: Option<(Amounts, u64)>,
     /// The overlay that commands of ours name.
     pub overlay: String,
-    /// How long one drain may take, as kubectl reads it.
-    pub drain_timeout: String,
+    /// How many seconds one drain may take, unless its pods may take longer to end.
+    pub drain_timeout: u64,
     /// How long one wait may take, as kubectl reads it.
     pub wait_timeout: String,
     /// How databases of one instance are moved.
@@ -290,6 +290,7 @@ pub fn plan(
         given_back: Vec::new(),
     };
     planner.note_what_is_unknown();
+    planner.tell_obstacles_of_nodes();
     planner.tell_obstacles_of_pods();
     planner.describe_old();
     planner.describe_guards();
@@ -369,6 +370,14 @@ impl Planner<'_> {
             self.plan.notes.push(format!(
                 "what was read has no {}: if the cluster has some, read them too ({}), for the plan depends on them",
                 unseen.join(", no "),
+                dump_command()
+            ));
+        }
+        let unknown = self.shown(&self.board.state.pods_by_unknown_namespaces());
+        if !unknown.is_empty() {
+            self.plan.notes.push(format!(
+                "labels of namespaces were not read, and by them is told which pods these keep apart from or have to be near: {} (read them too: {})",
+                unknown.join(", "),
                 dump_command()
             ));
         }

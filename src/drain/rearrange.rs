@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::apart::{Around, HOST};
+use super::apart::{Around, HOST, is_follower};
 use super::board::Board;
+use super::spread::Spread;
 
 /// What makes two placements alike.
 struct Alike {
@@ -21,7 +22,8 @@ fn is_wide((_, _, key): &(usize, usize, &str)) -> bool {
 }
 
 impl Board {
-    /// Finds a node for each of the `items`, pods that go to one node together, by moving those that have one; the largest first.
+    /// Finds a node for each of the `items`, pods that go to one node together, by moving those that have one; the largest first, and
+    /// those that have to be near others after all.
     /// `steps` is how many tries are left. Where none is found the board is as it was.
     pub(super) fn rearrange(&mut self, items: &[Vec<usize>], steps: &mut usize) -> bool {
         let mut items = items.to_vec();
@@ -34,7 +36,8 @@ impl Board {
         let size = |item: &Vec<usize>| {
             let requests = item.iter().map(|pod| self.state.pods[*pod].request);
             let sum: crate::capacity::amounts::Amounts = requests.sum();
-            (std::cmp::Reverse((sum.bytes, sum.millicores)), item.clone())
+            let follows = item.iter().any(|pod| is_follower(&self.state.pods[*pod]));
+            (follows, std::cmp::Reverse((sum.bytes, sum.millicores)), item.clone())
         };
         items.sort_by_cached_key(size);
         if self.has_each_alone(&items) && self.search(&items, steps) {
@@ -44,9 +47,11 @@ impl Board {
         false
     }
 
-    /// Whether each would find a place if there were no others.
+    /// Whether each would find a place if there were no others, but for those that have to be near others.
     fn has_each_alone(&mut self, items: &[Vec<usize>]) -> bool {
-        items.iter().all(|item| {
+        let alone = |item: &&Vec<usize>| !item.iter().any(|pod| is_follower(&self.state.pods[*pod]));
+        let items: Vec<&Vec<usize>> = items.iter().filter(alone).collect();
+        items.into_iter().all(|item| {
             let fits = self.put_first(item, 0).is_some();
             item.iter().for_each(|pod| self.lift(*pod));
             fits
@@ -85,7 +90,11 @@ impl Board {
         let arounds: Vec<Around<'_>> = pods.iter().map(|pod| self.around(*pod)).collect();
         let mut matters = vec![false; self.state.pods.len()];
         let mut has_wide_key = arounds.iter().flat_map(|around| &around.apart).any(is_wide);
+        let has_followers = pods.iter().any(|pod| is_follower(&self.state.pods[*pod]));
+        has_wide_key |= has_followers;
         for (pod, around) in pods.iter().zip(&arounds) {
+            has_wide_key |= around.spreads.iter().any(|spread| !spread.is_by_host);
+            matters[*pod] |= has_followers;
             let who = &self.state.pods[*pod];
             let apart = self.kept_apart(*pod, &pods);
             has_wide_key |= apart.iter().any(|(other, key)| is_wide(&(*other, 0, *key)));
@@ -101,7 +110,8 @@ impl Board {
                     || around.apart.iter().any(|apart| self.is_near(node, apart))
                     || self.taken_port(*pod, node, |_| false).is_some();
                 marks.push(u64::from(is_barred));
-                marks.extend(around.spreads.iter().map(|spread| spread.count(node)));
+                let count = |spread: &Spread| spread.count(node).unwrap_or(u64::MAX);
+                marks.extend(around.spreads.iter().map(count));
             }
             // What tells nodes apart by more than themselves, such as zones, is not looked into.
             marks.push(if has_wide_key { node as u64 } else { 0 });

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::budget::Budget;
 use super::kin::Kin;
 use super::objects::{
-    is_unanswered, name, read_attachment, read_claim, read_database, read_node, require_names,
+    is_unanswered, labels, name, read_attachment, read_claim, read_database, read_node, require_names,
     require_quantities,
 };
 use super::pod::{Pod, WorkloadId};
@@ -105,6 +105,8 @@ pub struct State {
     pub scales: BTreeMap<WorkloadId, Scale>,
     /// What an autoscaler scales.
     pub autoscaled: BTreeMap<WorkloadId, Scaler>,
+    /// The labels of namespaces, where they were read.
+    pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
     /// Names of certificate requests that nobody has answered.
     pub pending_requests: Vec<String>,
     /// Which of them belong together.
@@ -205,6 +207,8 @@ impl State {
             .filter(|request| is_unanswered(request))
             .map(|request| name(request).to_owned())
             .collect();
+        let labelled = |namespace| (name(namespace).to_owned(), labels(namespace));
+        state.namespaces = all("Namespace").iter().map(labelled).collect();
         let controllers = controllers(all("ReplicaSet"));
         state.read_scales(&of_kind, &controllers);
         state.pods = all("Pod").iter().map(|pod| Pod::read(pod, &state, &controllers)).collect();
@@ -250,6 +254,18 @@ impl State {
         self.claims.iter().position(|claim| claim.namespace == namespace && claim.name == name)
     }
 
+    /// What finds the labels of a namespace; its name is one of them even where it was not read (the API server sees to that).
+    pub(super) fn namespace_label<'a>(
+        &'a self,
+        namespace: &'a str,
+    ) -> impl Fn(&str) -> Option<&'a str> {
+        let labels = self.namespaces.get(namespace);
+        move |key| match key {
+            NAME_OF_NAMESPACE => Some(namespace),
+            _ => labels?.get(key).map(String::as_str),
+        }
+    }
+
     /// The database whose instance this pod is.
     #[must_use]
     pub fn database_of(&self, pod: &Pod) -> Option<&Database> {
@@ -261,8 +277,11 @@ impl State {
     }
 }
 
+/// The label of a namespace that is its name.
+pub(super) const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
+
 /// The kinds that are read, with their groups.
-pub const KINDS: [(&str, &str); 14] = [
+pub const KINDS: [(&str, &str); 15] = [
     ("", "Node"),
     ("", "Pod"),
     ("", "PersistentVolume"),
@@ -277,4 +296,5 @@ pub const KINDS: [(&str, &str); 14] = [
     ("postgresql.cnpg.io", "Cluster"),
     ("storage.k8s.io", "VolumeAttachment"),
     ("certificates.k8s.io", "CertificateSigningRequest"),
+    ("", "Namespace"),
 ];

@@ -109,7 +109,7 @@ impl Planner<'_> {
         }
         if later.is_empty() && unit.part != Part::Rest {
             let node = self.name(unit.node).to_owned();
-            let command = command::drain(&node, None, &self.options.drain_timeout);
+            let command = command::drain(&node, None, self.options.drain_timeout);
             let text = format!("Nothing but DaemonSets is left on {node}: this ends at once.");
             self.step(StepKind::Drain, text, vec![command]).node = Some(node);
         }
@@ -137,7 +137,9 @@ impl Planner<'_> {
             }
             _ => format!("All of {node}: {}.", self.amount(&pods, load)),
         };
-        let command = command::drain(&node, selector.as_deref(), &self.options.drain_timeout);
+        // A drain that ends before its pods do says that it failed.
+        let timeout = self.options.drain_timeout.max(self.time_to_end(&pods));
+        let command = command::drain(&node, selector.as_deref(), timeout);
         let shown = self.shown(&pods);
         let step = self.step(StepKind::Drain, text, vec![command]);
         (step.node, step.pods) = (Some(node), shown);
@@ -250,11 +252,16 @@ impl Planner<'_> {
         text: String,
     ) {
         let of: Vec<_> = pods.iter().map(|pod| &self.board.state.pods[*pod]).collect();
-        let grace = of.iter().map(|pod| pod.grace).max().unwrap_or(0);
-        let command = command::delete(&of, grace.saturating_add(60));
+        let command = command::delete(&of, self.time_to_end(pods));
         let (name, shown) = (self.name(node).to_owned(), self.shown(pods));
         let step = self.step(kind, text, vec![command]);
         (step.node, step.pods) = (Some(name), shown);
+    }
+
+    /// How long pods may take to be gone, in seconds: their grace and a minute.
+    fn time_to_end(&self, pods: &[usize]) -> u64 {
+        let grace = pods.iter().map(|pod| self.board.state.pods[*pod].grace).max().unwrap_or(0);
+        grace.saturating_add(60)
     }
 
     /// Where all ready replicas of a pair would go at once and no budget keeps one, one of them goes before.

@@ -3,6 +3,7 @@
 //! The scheduler does not look at where a volume is attached (only `ReadWriteOncePod` is a filter), so the nodes that
 //! must not receive them are cordoned meanwhile.
 
+use super::apart::is_follower;
 use super::command;
 use super::plan::{Obstacle, Planner, StepKind};
 use crate::shell;
@@ -25,7 +26,8 @@ impl Planner<'_> {
                 own.extend(claims);
                 members.extend(pods);
             }
-            members.sort_unstable();
+            // What has to be near others comes after them.
+            members.sort_unstable_by_key(|pod| (is_follower(&state.pods[*pod]), *pod));
             groups = others;
             if !own.is_empty() {
                 groups.push((own, members));

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::command;
+use super::landing::{mend_not_ready, not_ready};
 use super::order::{Pair, pairs};
 use super::plan::{Step, StepKind};
 use super::pod::{Owner, Pod, WorkloadId};
@@ -37,6 +38,13 @@ impl Course<'_> {
             let fix = command::cordon("cordon", &[name]);
             let command = Some((format!("cordon {name}"), fix.clone()));
             wrong.push(Wrong { command, ..Wrong::new("not-cordoned", message, fix) });
+        }
+        for OldNode { name, left, .. } in old.iter().filter(|node| !node.left.is_empty()) {
+            let is_ready = |node: usize| self.now.nodes[node].is_ready;
+            if !self.now.find_node(name).is_none_or(is_ready) {
+                let (message, fix) = (not_ready(name, left.len()), mend_not_ready(name));
+                wrong.push(Wrong::new("old-node-not-ready", message, fix));
+            }
         }
         for NewNode { name, .. } in new.iter().filter(|node| !node.is_ready) {
             let fix = format!("kubectl describe node {}", shell::word(name));

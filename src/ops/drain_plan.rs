@@ -33,8 +33,8 @@ pub struct DrainPlanRequest {
     pub quotas: Vec<Quota>,
     /// The overlay that commands of ours name.
     pub overlay: String,
-    /// How long one drain may take.
-    pub drain_timeout: String,
+    /// How many seconds one drain may take.
+    pub drain_timeout: u64,
     /// How long one wait may take.
     pub wait_timeout: String,
     /// How databases of one instance are moved.
@@ -154,7 +154,7 @@ impl DrainPlanRequest {
             new_nodes: self.new_nodes,
             new_node: self.kind.as_ref().map(|kind| (kind.allocatable(), kind.pods)),
             overlay: self.overlay.clone(),
-            drain_timeout: self.drain_timeout.clone(),
+            drain_timeout: self.drain_timeout,
             wait_timeout: self.wait_timeout.clone(),
             databases: self.databases,
         }

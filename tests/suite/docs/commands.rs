@@ -131,7 +131,7 @@ jq --arg asked "$2" '
    volumeattachments: "VolumeAttachment", deploy: "Deployment", deployments: "Deployment", sts: "StatefulSet",
    statefulsets: "StatefulSet", daemonsets: "DaemonSet", replicasets: "ReplicaSet", events: "Event",
    controllerrevisions: "ControllerRevision", hpa: "HorizontalPodAutoscaler", "clusters.postgresql.cnpg.io": "Cluster",
-   csr: "CertificateSigningRequest"} as $names
+   csr: "CertificateSigningRequest", ns: "Namespace"} as $names
   | [$asked | split(",")[] | $names[.] // error("no kind \(.)")] as $kinds
   | .items |= map(select(.kind as $kind | $kinds | index($kind)))' "$DUMP"
 "#;

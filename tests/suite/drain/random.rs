@@ -16,7 +16,7 @@ pub(crate) fn options(databases: Databases) -> Options {
         new_nodes: None,
         new_node: None,
         overlay: "overlays/prod".to_owned(),
-        drain_timeout: "420s".to_owned(),
+        drain_timeout: 420,
         wait_timeout: "300s".to_owned(),
         databases,
     }
