@@ -135,17 +135,15 @@ impl Board {
                 add(&mut given[node], &self.sum(&[*other], names));
             }
         }
+        let bounds: Vec<(u64, Vec<u64>)> =
+            spreads.iter().map(|spread| spread.bounds(&self.state, others)).collect();
         let spot = |node: &usize| {
             let may = |pod: &usize| self.forbids(&self.state.pods[*pod], *node).is_none();
             let mut free = self.free_of(*node, names);
             add(&mut free, &given[*node]);
             let fits = free.iter().zip(&asked).all(|(free, asked)| asked <= free);
             // Those that stay where they are count for a spread already.
-            let missing = spreads.iter().map(|spread| {
-                let stays = |peer: &&usize| self.state.pods[**peer].node == Some(*node);
-                let there = spread.peers.iter().filter(stays).filter(|peer| !others.contains(peer));
-                spread.most().saturating_sub(there.count() as u64)
-            });
+            let missing = bounds.iter().map(|(most, there)| most.saturating_sub(there[*node]));
             let missing: Vec<u64> = missing.collect();
             let can_be_even = missing.iter().all(|missing| *missing > 0);
             if !fits || !can_be_even || !who.iter().all(may) || self.is_barred(*node, claimants) {

@@ -1,41 +1,19 @@
-//! Why pods find no place, and what is waited for before the next step.
+//! What is wrong before anything moves, and what is waited for before the next step.
 
-use super::board::Refusal;
 use super::command;
 use super::means::Means;
 use super::plan::{Obstacle, Planner, StepKind};
 use super::pod::{Owner, WorkloadId};
-use crate::capacity::eligible::{Unfit, tolerates_cordon};
+use crate::capacity::eligible::tolerates_cordon;
 use crate::checks::model::{items_at, text_at};
 use crate::shell;
-
-/// What labels and taints have against it.
-fn why_unfit(whys: &[Refusal]) -> (&'static str, String, &'static str) {
-    let wanted = whys.iter().find_map(|why| match why {
-        Refusal::Unfit(Unfit::Labels(label)) => Some(format!("no node to go to has {label}")),
-        Refusal::Unfit(Unfit::Taint(taint)) => Some(format!("it does not tolerate {taint}")),
-        _ => None,
-    });
-    let wanted = wanted.unwrap_or_else(|| "no node that is open may have it".to_owned());
-    ("no-node-fits", wanted, "label the new nodes, or change what it asks for")
-}
-
-/// What nodes have a number of, or one of, and no more.
-fn why_taken(whys: &[Refusal]) -> (&'static str, String, &'static str) {
-    let named = whys.iter().find_map(|why| match why {
-        Refusal::Lacks(name) => Some(format!("no node to go to has {name} left for it")),
-        Refusal::Port(port) => {
-            Some(format!("its host port {port} is taken on every node to go to"))
-        }
-        _ => None,
-    });
-    ("no-node-fits", named.unwrap_or_default(), "add a node that has it")
-}
 
 /// That a node has no kubelet that would end its pods.
 pub(super) fn not_ready(node: &str, pods: usize) -> String {
     let s = if pods == 1 { "" } else { "s" };
-    format!("{node} is not ready: no kubelet ends its {pods} pod{s}, which stay Terminating, with their volumes attached")
+    format!(
+        "{node} is not ready: no kubelet ends its {pods} pod{s}, which stay Terminating, with their volumes attached"
+    )
 }
 
 /// What to do about it (Kubernetes, "Non-graceful node shutdown").
@@ -47,87 +25,6 @@ pub(super) fn mend_not_ready(node: &str) -> String {
 }
 
 impl Planner<'_> {
-    /// An obstacle for a pod that fits on none of the nodes that are open.
-    pub(super) fn tell_no_place(&mut self, pod: usize, is_protected: bool) {
-        let (id, why, fix) = self.why_no_place(pod);
-        let shown = self.board.state.pods[pod].shown();
-        let id = if is_protected { "protected-pending" } else { id };
-        let message = format!("{shown} will find no place: {why}");
-        let fix = fix.to_owned();
-        self.plan.obstacles.push(Obstacle { id, message, pods: vec![shown], fix });
-    }
-
-    /// The kind of obstacle, what it is, and what to do about it.
-    fn why_no_place(&self, pod: usize) -> (&'static str, String, &'static str) {
-        let nodes = (0..self.board.state.nodes.len()).filter(|node| self.board.is_open(*node));
-        let nodes: Vec<usize> = nodes.collect();
-        let whys: Vec<Refusal> =
-            nodes.iter().filter_map(|node| self.board.refusal(pod, *node)).collect();
-        let is_kept = |why: &Refusal| matches!(why, Refusal::Apart | Refusal::Uneven);
-        let volume = whys.iter().find_map(|why| match why {
-            Refusal::Volume(claim, place) => Some((claim, place)),
-            _ => None,
-        });
-        match volume {
-            _ if nodes.is_empty() => (
-                "no-target",
-                "no node is open that it could go to".to_owned(),
-                "add nodes first, or uncordon some",
-            ),
-            Some((claim, place)) if whys.iter().all(|w| matches!(w, Refusal::Volume(..))) => {
-                self.why_its_volume(pod, claim, place)
-            }
-            _ if whys.contains(&Refusal::Full) => self.why_too_large(pod, &nodes),
-            _ if whys.iter().any(|why| matches!(why, Refusal::Lacks(_) | Refusal::Port(_))) => {
-                why_taken(&whys)
-            }
-            _ if whys.iter().any(is_kept) => (
-                "kept-apart",
-                "anti-affinity or a topology spread leaves it no node".to_owned(),
-                "add a node",
-            ),
-            _ => why_unfit(&whys),
-        }
-    }
-
-    fn why_its_volume(
-        &self,
-        pod: usize,
-        claim: &str,
-        place: &str,
-    ) -> (&'static str, String, &'static str) {
-        let state = &self.board.state;
-        let mut claims = state.pods[pod].claims.iter();
-        match claims.any(|claim| state.claims[*claim].is_local) {
-            true => (
-                "local-data",
-                format!("its claim {claim} lies on the disk of a node ({place})"),
-                "move the data first: a backup, or a replica elsewhere",
-            ),
-            false => (
-                "volume-elsewhere",
-                format!(
-                    "its claim {claim} can only be where {place}, and no node to go to is there"
-                ),
-                "make the new nodes in the zone of the volume",
-            ),
-        }
-    }
-
-    fn why_too_large(&self, pod: usize, nodes: &[usize]) -> (&'static str, String, &'static str) {
-        let request = self.board.state.pods[pod].request;
-        let free = nodes.iter().map(|node| self.board.free(*node));
-        let largest = free.max_by_key(|free| free.bytes).unwrap_or_default();
-        let why = format!(
-            "it asks for {}m cpu and {:.0} MiB, and the largest free block is {}m cpu and {:.0} MiB",
-            request.millicores,
-            request.mebibytes(),
-            largest.millicores,
-            largest.mebibytes()
-        );
-        ("too-large", why, "add a node, or make its requests smaller: overlay set resources")
-    }
-
     /// Waits for what moved, where something else moves on the strength of it.
     pub(super) fn wait_for(&mut self, pods: &[usize]) {
         let mut waited: Vec<WorkloadId> = Vec::new();
@@ -137,7 +34,11 @@ impl Planner<'_> {
             }
             match (&pair.workload, &pair.selector) {
                 (Some(id), _) => {
-                    self.wait_for_workload(id, self.full_count(id), "ready before another one moves");
+                    self.wait_for_workload(
+                        id,
+                        self.full_count(id),
+                        "ready before another one moves",
+                    );
                     waited.push(id.clone());
                 }
                 (None, Some((namespace, selector))) => {

@@ -36,7 +36,7 @@ pub struct Raise {
     pub from: i64,
     /// How many there have to be.
     pub to: i64,
-    /// The budget that asks for it, with its rule.
+    /// Why: a part of a sentence.
     pub because: String,
     /// A pod that the new ones are like.
     pub like: usize,
@@ -91,7 +91,8 @@ pub fn is_single_database(state: &State, pod: &Pod) -> bool {
 fn second_instance(state: &State, at: usize) -> Option<Raise> {
     let workload = state.pods[at].workload()?.clone();
     let because =
-        "the one instance is guarded by a budget, and a second one can take over".to_owned();
+        "the budget of its one instance would hold the drain for ever, and a second one can take over"
+            .to_owned();
     Some(Raise { workload, autoscaler: None, from: 1, to: 2, because, like: at })
 }
 
@@ -165,7 +166,7 @@ fn means_by_budget(state: &State, at: usize, guard: usize, raises: &mut Vec<Rais
     }
     let budget = &state.budgets[guard];
     let because = format!("the budget {} ({})", budget.name, budget.rule.shown());
-    match raise(state, at, guard, &because) {
+    match raise(state, at, guard, &format!("{because} would hold the drain for ever")) {
         Some(raise) => {
             if !raises.iter().any(|known| known.workload == raise.workload) {
                 raises.push(raise);

@@ -2,8 +2,8 @@
 //!
 //! Pure: takes objects of a cluster and settings, returns a plan. `state` and `pod` read; `board` is a scheduler in small,
 //! with `apart`, `near` and `spread` for what pods have to do with each other, `contest` for what other schedulers would do and `rearrange` for
-//! what any could; `means` says how each pod leaves, `order` when; `waves`, `sweep`, `together`, `places` and `landing` make the steps; `command`
-//! their texts, `described` what is said of nodes and budgets. `progress` says how far it has come: `pending` which step is next, `trouble`
+//! what any could; `means` says how each pod leaves, `order` when; `waves`, `sweep`, `together`, `places` and `landing` make the steps, `reasons` says
+//! why a pod finds no place; `command` their texts, `described` what is said of nodes and budgets. `progress` says how far it has come: `pending` which step is next, `trouble`
 //! what is not as it should be. Must not know arguments, files or how a cluster is reached, and nothing here acts on one.
 
 mod apart;
@@ -26,6 +26,7 @@ pub mod plan;
 pub mod pod;
 pub mod progress;
 mod rearrange;
+mod reasons;
 pub mod rules;
 pub mod scale;
 mod spread;

@@ -49,7 +49,8 @@ impl Board {
 
     /// Whether each would find a place if there were no others, but for those that have to be near others.
     fn has_each_alone(&mut self, items: &[Vec<usize>]) -> bool {
-        let alone = |item: &&Vec<usize>| !item.iter().any(|pod| is_follower(&self.state.pods[*pod]));
+        let alone =
+            |item: &&Vec<usize>| !item.iter().any(|pod| is_follower(&self.state.pods[*pod]));
         let items: Vec<&Vec<usize>> = items.iter().filter(alone).collect();
         items.into_iter().all(|item| {
             let fits = self.put_first(item, 0).is_some();

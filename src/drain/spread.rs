@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::apart::HOST;
 use super::board::Board;
 use super::pod::Pod;
+use super::state::State;
 use crate::capacity::eligible::{intolerable, lacking_label};
 use crate::checks::model::selector::Selector;
 use crate::checks::model::{int_at, items_at, text_at};
@@ -19,6 +20,8 @@ use crate::kustomize::node::Node;
 pub(super) struct Spread {
     /// Of each node its place among those that pods are spread over; none where it lacks the key.
     place_of: Vec<Option<usize>>,
+    /// The nodes that count.
+    nodes: BTreeSet<usize>,
     /// The places with a node that counts.
     counted: BTreeSet<usize>,
     /// How many pods that count are in each place.
@@ -47,9 +50,19 @@ impl Spread {
         self.place_of[node].map(|place| self.counts[place])
     }
 
-    /// How many pods that count a place has to have so that it may be uneven to put one more there.
-    pub(super) fn most(&self) -> u64 {
-        self.skew + 1 - self.own
+    /// How many pods that count a place has to have at least so that it may be uneven to put one more there, wherever `others` are;
+    /// and how many of those are there without them, for each node.
+    pub(super) fn bounds(&self, state: &State, others: &[usize]) -> (u64, Vec<u64>) {
+        let mut counts = vec![0; self.counts.len()];
+        let stay = self.peers.iter().filter(|peer| !others.contains(peer));
+        stay.filter_map(|peer| state.pods[*peer].node)
+            .filter(|node| self.nodes.contains(node))
+            .filter_map(|node| self.place_of[node])
+            .for_each(|place| counts[place] += 1);
+        let fewest = self.counted.iter().map(|place| counts[*place]).min().unwrap_or(0);
+        let least = if self.lacks_places { 0 } else { fewest };
+        let there = |place: &Option<usize>| place.map_or(0, |place| counts[place]);
+        (self.skew + 1 - self.own + least, self.place_of.iter().map(there).collect())
     }
 
     /// The places that count, each as those of `nodes` that are in it; none where the one with the fewest pods may be uneven.
@@ -97,8 +110,7 @@ impl Board {
             let (value, next) = (self.topology(node, key)?, places.len());
             Some(*places.entry(value).or_insert(next))
         };
-        let place_of: Vec<Option<usize>> =
-            (0..self.state.nodes.len()).map(&mut place).collect();
+        let place_of: Vec<Option<usize>> = (0..self.state.nodes.len()).map(&mut place).collect();
         let nodes: BTreeSet<usize> = nodes.iter().copied().filter(is_counted).collect();
         let counted: BTreeSet<usize> = nodes.iter().filter_map(|node| place_of[*node]).collect();
         let (selector, peers) = self.peers(who, spread);
@@ -117,6 +129,7 @@ impl Board {
             own: u64::from(selector.selects(who.label())),
             is_by_host: key == HOST,
             place_of,
+            nodes,
             counted,
             counts,
             lacks_places,

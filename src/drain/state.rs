@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use super::budget::Budget;
 use super::kin::Kin;
 use super::objects::{
-    is_unanswered, labels, name, read_attachment, read_claim, read_database, read_node, require_names,
-    require_quantities,
+    is_unanswered, labels, name, read_attachment, read_claim, read_database, read_node,
+    require_names, require_quantities,
 };
 use super::pod::{Pod, WorkloadId};
 use super::scale::{Controllers, Scale, Scaler, WORKLOADS, controllers};

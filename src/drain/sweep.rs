@@ -62,7 +62,7 @@ impl Planner<'_> {
         for raise in raises {
             let (id, to) = (&raise.workload, raise.to);
             let what = raise_command(&raise, true, &self.options.overlay);
-            let text = format!("{id}: {} would hold the drain for ever.", raise.because);
+            let text = format!("{id}: {}.", raise.because);
             self.step(StepKind::Raise, text, vec![what]).replicas =
                 Some(Replicas { workload: id.clone(), count: to });
             let mut more = Vec::new();

@@ -100,6 +100,10 @@ impl Planner<'_> {
     }
 
     fn tell_no_common_place(&mut self, group: &[usize]) {
+        if !(0..self.board.state.nodes.len()).any(|node| self.board.is_open(node)) {
+            group.iter().for_each(|pod| self.tell_no_place(*pod, false));
+            return;
+        }
         let pods = self.shown(group);
         self.plan.obstacles.push(Obstacle {
             id: "no-common-place",

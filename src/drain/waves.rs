@@ -148,9 +148,7 @@ impl Planner<'_> {
         let commands = commands.map(str::to_owned).to_vec();
         self.step(StepKind::Provider, text, commands);
         let Some(pattern) = self.pattern() else {
-            let message = "nothing is known of the nodes that are to come".to_owned();
-            let fix = "tell what they have: --node memory=15.62GiB,cpu=4".to_owned();
-            self.plan.obstacles.push(Obstacle { id: "no-target", message, pods: Vec::new(), fix });
+            self.tell_no_pattern();
             return;
         };
         for _ in 0..count {

@@ -109,7 +109,7 @@ fn on_course_the_next_node_is_told() {
 #[test]
 fn what_is_not_as_it_should_be_is_told_with_exit_7() {
     type Change = fn(&mut Value);
-    let wrong: [(&str, Change); 8] = [
+    let wrong: [(&str, Change); 9] = [
         ("pod-not-running", |now| {
             let pod = find(now, "Pod", "keycloak-");
             pod["status"]["phase"] = json!("Pending");
@@ -118,6 +118,10 @@ fn what_is_not_as_it_should_be_is_told_with_exit_7() {
         ("not-cordoned", |now| find(now, "Node", "gentian-workers-4k7pz")["spec"] = json!({})),
         ("node-not-ready", |now| {
             find(now, "Node", LARGE[1])["status"]["conditions"][1]["status"] = json!("Unknown");
+        }),
+        ("old-node-not-ready", |now| {
+            let node = find(now, "Node", "gentian-workers-4k7pz");
+            node["status"]["conditions"][1]["status"] = json!("Unknown");
         }),
         ("request-pending", |now| {
             find(now, "CertificateSigningRequest", "csr-")["status"] = json!({});

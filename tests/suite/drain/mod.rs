@@ -3,6 +3,8 @@
 mod changed;
 mod clusters;
 mod course;
+mod evictions;
+mod filters;
 pub(crate) mod kubectl;
 #[cfg(feature = "cluster")]
 mod live;

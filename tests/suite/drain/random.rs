@@ -35,8 +35,16 @@ pub(crate) fn plan(
 }
 
 /// Obstacles that say that a pod has no place.
-const NO_PLACE: [&str; 6] =
-    ["too-large", "volume-elsewhere", "no-common-place", "kept-apart", "no-target", "no-node-fits"];
+const NO_PLACE: [&str; 8] = [
+    "too-large",
+    "too-many-pods",
+    "volume-elsewhere",
+    "no-common-place",
+    "kept-apart",
+    "affinity-unmet",
+    "no-target",
+    "no-node-fits",
+];
 
 /// What a plan is worth.
 pub(crate) struct Worth {

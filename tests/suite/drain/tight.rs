@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::random::plan;
 
-fn node(name: &str, memory: u64) -> Value {
+pub(super) fn node(name: &str, memory: u64) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Node",
         "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
@@ -16,7 +16,7 @@ fn node(name: &str, memory: u64) -> Value {
     })
 }
 
-fn pod(name: &str, node: &str, memory: u64) -> Value {
+pub(super) fn pod(name: &str, node: &str, memory: u64) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"namespace": "shop", "name": format!("{name}-0"), "labels": {"app": name},
@@ -44,12 +44,12 @@ fn moved(large: u64, room: u64) -> Plan {
 }
 
 /// The kind of each obstacle and its pods.
-fn obstacles(plan: &Plan) -> Vec<String> {
+pub(super) fn obstacles(plan: &Plan) -> Vec<String> {
     let shown = |id: &str, pods: &[String]| format!("{id} {}", pods.join(" "));
     plan.obstacles.iter().map(|obstacle| shown(obstacle.id, &obstacle.pods)).collect()
 }
 
-fn in_pieces(plan: &Plan) -> Vec<&String> {
+pub(super) fn in_pieces(plan: &Plan) -> Vec<&String> {
     plan.notes.iter().filter(|note| note.contains("in pieces")).collect()
 }
 
