@@ -58,7 +58,7 @@ impl BumpArgs {
             accepted_kinds: self.accepted_kinds.clone(),
             allowed_removals: self.allowed_removals.clone(),
             is_dry_run: self.dry_run,
-            delivery: self.delivery.to_delivery()?,
+            delivery: self.delivery.to_delivery(self.dry_run)?,
         })
     }
 }

@@ -18,7 +18,9 @@ pub(crate) struct DeliveryArgs {
     branch: Option<String>,
 
     /// Push the commit; where somebody came first, the edit is made again on the new head.
-    #[arg(long, conflicts_with = "dry_run")]
+    ///
+    /// With --dry-run nothing is pushed: the edit is shown on the branch as the remote has it.
+    #[arg(long)]
     push: bool,
 
     /// The branch that a new branch starts from.
@@ -61,22 +63,26 @@ pub(crate) struct DeliveryArgs {
 }
 
 impl DeliveryArgs {
-    /// The delivery asked for; `None` where the edit stays in the files.
+    /// The delivery asked for; `None` where the edit stays in the files. A dry run shows the edit where a push would
+    /// make it, if the remote is spoken of.
     ///
     /// # Errors
     /// Where something is said of a commit that is not asked for.
-    pub(crate) fn to_delivery(&self) -> Result<Option<Delivery>, Error> {
+    pub(crate) fn to_delivery(&self, dry_run: bool) -> Result<Option<Delivery>, Error> {
         if self.message.as_ref().is_some_and(|text| text.trim().is_empty()) {
             return Err(Error::new(codes::USAGE, "--message is empty"));
         }
         let pull_request = self.to_pull_request()?;
-        if !self.commit && !self.push && self.branch.is_none() && pull_request.is_none() {
+        let is_preview = dry_run && pull_request.is_none();
+        let push = self.push || pull_request.is_some() || (is_preview && self.remote.is_some());
+        if !self.commit && !push && self.branch.is_none() {
             return self.require_nothing_said().map(|()| None);
         }
         Ok(Some(Delivery {
             branch: self.branch.clone(),
             base: self.base.clone(),
-            push: self.push || pull_request.is_some(),
+            push,
+            is_dry_run: is_preview,
             remote: self.remote.clone(),
             message: self.message.clone(),
             trailers: Vec::new(),

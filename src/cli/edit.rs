@@ -37,7 +37,7 @@ impl EditArgs {
             change,
             dry_run: self.dry_run,
             no_proof: self.no_proof,
-            delivery: self.delivery.to_delivery()?,
+            delivery: self.delivery.to_delivery(self.dry_run)?,
         })
     }
 }

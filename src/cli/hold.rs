@@ -77,7 +77,7 @@ impl HoldArgs {
             overlays: self.overlays.all(),
             put,
             dry_run: self.dry_run,
-            delivery: self.delivery.to_delivery()?,
+            delivery: self.delivery.to_delivery(self.dry_run)?,
         })
     }
 }

@@ -108,7 +108,7 @@ impl PinArgs {
             replace_placeholder: self.form.replace_placeholder,
             unseen: self.form.unseen,
             no_proof: self.no_proof,
-            delivery: self.delivery.to_delivery()?,
+            delivery: self.delivery.to_delivery(self.dry_run)?,
             #[cfg(feature = "registry")]
             resolution: self.resolution.to_resolution(),
         })

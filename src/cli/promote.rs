@@ -52,7 +52,7 @@ impl PromoteArgs {
             allow_missing: self.allow_missing,
             replace_placeholder: self.replace_placeholder,
             dry_run: self.dry_run,
-            delivery: self.delivery.to_delivery()?,
+            delivery: self.delivery.to_delivery(self.dry_run)?,
         })
     }
 }

@@ -129,7 +129,7 @@ impl RevertArgs {
             #[cfg(feature = "registry")]
             registries: self.registry.to_request(),
             dry_run: self.dry_run,
-            delivery: self.delivery.to_delivery()?,
+            delivery: self.delivery.to_delivery(self.dry_run)?,
         })
     }
 

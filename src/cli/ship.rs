@@ -220,7 +220,7 @@ impl ShipEdit {
 
 impl ReturnArgs {
     fn to_request(&self) -> Result<ReturnRequest, Error> {
-        let delivery = self.delivery.to_delivery()?.unwrap_or_default();
+        let delivery = self.delivery.to_delivery(false)?.unwrap_or_default();
         let (name, of) = (named(&self.name)?, self.of.clone());
         Ok(ReturnRequest { name, of, dry_run: self.dry_run, delivery })
     }

@@ -25,10 +25,9 @@ const PROGRAMS: [(&str, &[&str], &str); 4] = [
     ("helm", &["version", "--short"], "--enable-helm, for charts that kustomizations name"),
 ];
 
-/// Variables that hold credentials, and what each is for.
-const CREDENTIALS: [(&[&str], &str); 8] = [
+/// Variables that hold credentials, any of which will do, and what each is for.
+const CREDENTIALS: [(&[&str], &str); 7] = [
     (&["GITHUB_TOKEN", "GH_TOKEN"], "pull requests on GitHub"),
-    (&["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"], "pull requests on GitHub, as an App"),
     (&["GITLAB_TOKEN"], "merge requests on GitLab"),
     (&["GITEA_TOKEN"], "pull requests on Gitea and Forgejo"),
     (&["ARGOCD_AUTH_TOKEN"], "wait, through Argo CD's server"),
@@ -36,6 +35,10 @@ const CREDENTIALS: [(&[&str], &str); 8] = [
     (&["ARGOCD_SERVER"], "wait: where Argo CD's server is"),
     (&["SSH_AUTH_SOCK"], "remotes over SSH: a running agent"),
 ];
+
+/// Variables that are one credential together: a part of it is of no use.
+const TOGETHER: (&[&str], &str) =
+    (&["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"], "pull requests on GitHub, as an App");
 
 /// Looks at everything.
 ///
@@ -118,7 +121,20 @@ fn credentials(context: &Context) -> Vec<Examined> {
         let detail = if set.is_empty() { "" } else { "set" }.to_owned();
         Examined { kind: "credential", name, state, detail, purpose }
     };
-    CREDENTIALS.into_iter().map(examine).collect()
+    let mut examined: Vec<Examined> = CREDENTIALS.into_iter().map(examine).collect();
+    let (names, purpose) = TOGETHER;
+    let (set, unset): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| is_set(name));
+    let (state, detail) = match (set.is_empty(), unset.is_empty()) {
+        (true, _) => (State::Absent, String::new()),
+        (_, true) => (State::Ok, "set".to_owned()),
+        _ => {
+            let (set, unset) = (set.join(" and "), unset.join(" and "));
+            (State::Problem, format!("{set} alone is of no use: set {unset}, or unset {set}"))
+        }
+    };
+    let name = names.join(" and ");
+    examined.insert(1, Examined { kind: "credential", name, state, detail, purpose });
+    examined
 }
 
 /// Files that hold credentials or settings, and the cache.

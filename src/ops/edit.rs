@@ -46,7 +46,8 @@ pub(super) fn run_as(
     if request.no_proof {
         context.go_on_unproven();
     }
-    if let (Some(delivery), false) = (&request.delivery, request.dry_run) {
+    let delivery = request.delivery.as_ref();
+    if let Some(delivery) = delivery.filter(|how| how.is_dry_run || !request.dry_run) {
         let delivered = deliver::run(context, &request.overlays, &request.change, delivery)?;
         return Ok(delivered.into_report(command));
     }

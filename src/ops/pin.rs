@@ -112,7 +112,9 @@ fn pin(context: &Context, request: &PinRequest) -> Result<Report, Error> {
     if request.no_proof {
         context.go_on_unproven();
     }
-    if let (Some(delivery), Mode::Write) = (&request.delivery, request.mode) {
+    let delivery = request.delivery.as_ref();
+    let is_delivered = |how: &&Delivery| how.is_dry_run || request.mode == Mode::Write;
+    if let Some(delivery) = delivery.filter(is_delivered) {
         let change = request.to_change(context)?;
         let delivered = deliver::run(context, &request.overlays, &change, delivery)?;
         return Ok(delivered.into_report("pin"));

@@ -47,12 +47,15 @@ pub(super) fn run(
     }
     let (disk, located) = located?;
     let repository = Repository::open(&settings, disk.root()).map_err(not_here)?;
-    git::finish_interrupted(&repository)?;
+    if !delivery.is_dry_run {
+        git::finish_interrupted(&repository)?;
+    }
     let job =
         Job { context, repository: &repository, disk: Some(&disk), located, change, delivery };
     match delivery {
         #[cfg(feature = "forge")]
         Delivery { pull_request: Some(wanted), .. } => pull_request::run(&job, wanted),
+        Delivery { is_dry_run: true, .. } => push::preview(&job),
         Delivery { push: true, .. } => push::run(&job),
         _ => local::run(&job),
     }

@@ -43,6 +43,8 @@ pub struct Delivery {
     pub base: Option<String>,
     /// `--push`.
     pub push: bool,
+    /// `--dry-run`: the edit is made where a push would make it, and shown; nothing is pushed.
+    pub is_dry_run: bool,
     /// `--remote`: a configured name or an address.
     pub remote: Option<String>,
     /// `--message`, in place of the one made from the change.

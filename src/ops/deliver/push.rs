@@ -21,6 +21,18 @@ use crate::plan::Note;
 use crate::report::change::{ChangeReport, Delivered, OverlayReport};
 use crate::verify::{Effect, FieldChange};
 
+/// Shows the edit on the branch as the remote has it; nothing is committed.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn preview(job: &Job<'_>) -> Result<ChangeReport, Error> {
+    let target = Target::choose(job)?;
+    let local = job.repository.reference(target.branch())?;
+    let name = remote_name(job.repository, job.delivery, Some(target.branch()))?;
+    let remote = Remote::open(job.repository.git(), &name)?;
+    Attempt::new(job, &remote, &target, local).preview()
+}
+
 /// Commits the edit on the branch as the remote has it, and pushes it.
 ///
 /// # Errors
@@ -89,6 +101,9 @@ pub(super) fn without_clone(
     }
     let target = Target::Other(branch);
     let mut attempt = Attempt::new(&job, &remote, &target, None);
+    if delivery.is_dry_run {
+        return attempt.preview();
+    }
     let pushed = push_with_retry(&remote, repository, target.branch(), |head| attempt.make(head))?;
     let made = attempt.last.ok_or_else(nothing_made)?;
     Ok(finish(made, &target, clone.address(), pushed, Vec::new()))
@@ -169,6 +184,14 @@ impl<'a> Attempt<'a> {
             }
             _ => error,
         }
+    }
+
+    /// What the edit comes to where a push would make it now.
+    fn preview(&self) -> Result<ChangeReport, Error> {
+        let head = self.remote.fetch_branch(self.job.repository, self.target.branch())?;
+        let proven = self.job.prove(self.base(head)?)?;
+        let delivered = Delivered::default();
+        Ok(ChangeReport { dry_run: true, overlays: proven.overlays, delivered })
     }
 
     fn make(&mut self, head: Option<ObjectId>) -> Result<Remade, Error> {

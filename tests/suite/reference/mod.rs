@@ -273,6 +273,33 @@ fn doctor_tells_what_is_there_and_shows_no_secret() {
     assert_eq!(find("SSH_AUTH_SOCK")["state"], "absent");
 }
 
+/// Half a credential is a fault that names the other half.
+#[test]
+fn doctor_finds_half_an_app() {
+    let repo = TestRepo::from_folder(Path::new(FIXTURE));
+    let doctor = |names: &[&str]| {
+        let variables = names.iter().map(|name| ((*name).to_owned(), "4711".to_owned()));
+        let ran = repo.overlay_with(&["doctor", "-o", "json"], "", &variables.collect());
+        let examined = ran.json()["result"]["examined"].as_array().unwrap().clone();
+        let is_app = |one: &&serde_json::Value| {
+            one["name"].as_str().is_some_and(|name| name.starts_with("GITHUB_APP_ID"))
+        };
+        (ran.status, examined.iter().find(is_app).unwrap().clone())
+    };
+    assert_eq!(doctor(&[]).1["state"], "absent");
+    let (status, whole) = doctor(&["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"]);
+    assert_eq!((status, &whole["state"]), (0, &"ok".into()));
+    for (set, unset) in [
+        ("GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"),
+        ("GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_ID"),
+    ] {
+        let (status, half) = doctor(&[set]);
+        assert_eq!((status, &half["state"]), (4, &"problem".into()), "{half}");
+        let detail = half["detail"].as_str().unwrap();
+        assert!(detail.contains(&format!("set {unset}")), "{detail}");
+    }
+}
+
 #[test]
 fn doctor_ends_with_4_where_a_remote_does_not_answer() {
     let repo = TestRepo::from_folder(Path::new(FIXTURE));
