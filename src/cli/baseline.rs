@@ -51,11 +51,6 @@ impl BaselineArgs {
         }
     }
 
-    /// Whether it has a Markdown form.
-    pub(crate) fn has_markdown(&self) -> bool {
-        matches!(self.action, Action::Compare(_))
-    }
-
     /// Records or compares.
     ///
     /// # Errors

@@ -191,6 +191,10 @@ fn with_options_hidden(command: clap::Command) -> clap::Command {
 fn with_completer(arg: Arg, question: &Question) -> Arg {
     let placeholder =
         arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
+    // What takes one of a few words has them by itself.
+    if !arg.get_possible_values().is_empty() {
+        return arg;
+    }
     let form: Form = match placeholder.as_deref() {
         Some("OVERLAY") => return arg.add(ArgValueCompleter::new(overlays)),
         Some("NAME" | "[KIND/]NAME") if !arg.is_global_set() && arg.get_long().is_none() => {
@@ -198,6 +202,11 @@ fn with_completer(arg: Arg, question: &Question) -> Arg {
         }
         Some("NAME=N" | "CLUSTER=N") => name_to_set,
         Some("KIND/NAME") => kind_and_name,
+        Some("ID") if arg.is_positional() => return arg.add(ArgValueCompleter::new(ids)),
+        Some("COMMAND") if arg.get_id() == "words" => {
+            let words = Arc::clone(&question.words);
+            return arg.add(ArgValueCompleter::new(move |typed: &OsStr| commands(typed, &words)));
+        }
         _ => return arg,
     };
     let words = Arc::clone(&question.words);
@@ -212,6 +221,22 @@ fn context() -> Option<Context> {
 fn overlays(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = context().map(|context| names::find_overlays(&context)).unwrap_or_default();
     matching(typed, found)
+}
+
+/// What `overlay explain` explains.
+fn ids(typed: &OsStr) -> Vec<CompletionCandidate> {
+    matching(typed, crate::ops::explain::ids().map(str::to_owned).collect())
+}
+
+/// The commands below those that stand on the line of `overlay man` already.
+fn commands(typed: &OsStr, words: &[OsString]) -> Vec<CompletionCandidate> {
+    let whole = whole_command();
+    let mut command = &whole;
+    for word in words.iter().skip_while(|word| *word != "man").skip(1) {
+        command = command.find_subcommand(word).unwrap_or(command);
+    }
+    let names = command.get_subcommands().map(|below| below.get_name().to_owned());
+    matching(typed, names.collect())
 }
 
 /// The form of a name that an argument takes; none where it does not take the object.

@@ -126,13 +126,15 @@ impl ShowArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// The id of a check, such as pdb-blocks-drain, or an error code, such as no-such-overlay.
+    ///
+    /// Without one all are listed.
     #[arg(value_name = "ID")]
-    id: String,
+    id: Option<String>,
 }
 
 impl ExplainArgs {
-    /// The id.
-    pub(crate) fn id(&self) -> &str {
-        &self.id
+    /// The id; `None` for a list of all.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
     }
 }

@@ -17,6 +17,7 @@ mod deferred;
 mod deliver;
 mod drain_plan;
 mod edit;
+mod forms;
 #[cfg(feature = "git")]
 mod history;
 #[cfg(feature = "git")]
@@ -184,7 +185,7 @@ impl Command {
     }
 
     fn run(&self, context: &Context, output: OutputFormat) -> Result<Report, Error> {
-        self.require_form(output)?;
+        forms::require(self.name(), output)?;
         match self {
             Self::Check(args) => ops::check::run(context, &args.to_request(output)),
             Self::Capacity(args) => ops::capacity::run(context, &args.to_request(output)),
@@ -259,40 +260,6 @@ impl Command {
         };
         delivery.override_hold
     }
-
-    /// The forms for machines other than JSON are those of `check`; comparisons have Markdown, and
-    /// what is better looked at has a page.
-    fn has_form(&self, output: OutputFormat) -> bool {
-        match (self, output) {
-            (_, OutputFormat::Human | OutputFormat::Json) | (Self::Check(_), _) => true,
-            (Self::Verify(_), form) => form == OutputFormat::Markdown,
-            (Self::Capacity(_), form) => form.is_page(),
-            #[cfg(feature = "git")]
-            (Self::History(_), form) if form.is_page() => true,
-            (Self::DrainPlan(_), form) => form == OutputFormat::Markdown || form.is_page(),
-            (Self::Baseline(args), form) => form == OutputFormat::Markdown && args.has_markdown(),
-            #[cfg(feature = "git")]
-            (Self::Diff(_) | Self::Affected(_) | Self::History(_), form) => {
-                form == OutputFormat::Markdown
-            }
-            #[cfg(all(feature = "forge", feature = "argocd"))]
-            (Self::Ship(_), form) => form == OutputFormat::Markdown,
-            _ => false,
-        }
-    }
-
-    fn require_form(&self, output: OutputFormat) -> Result<(), Error> {
-        if self.has_form(output) {
-            return Ok(());
-        }
-        let forms = <OutputFormat as clap::ValueEnum>::value_variants()
-            .iter()
-            .filter(|form| self.has_form(**form));
-        let words = forms.filter_map(clap::ValueEnum::to_possible_value);
-        let words: Vec<String> = words.map(|word| format!("-o {}", word.get_name())).collect();
-        let message = format!("`{}` has no such form of its result", self.name());
-        Err(Error::new(codes::USAGE, message).hint(format!("it has {}", words.join(", "))))
-    }
 }
 
 /// Parses `args` (the program name first), runs the command and returns its exit status.
@@ -321,7 +288,7 @@ fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
 fn whole_command() -> clap::Command {
     let mut command = Cli::<AtOnce>::command();
     command.build();
-    command
+    forms::with_own(command)
 }
 
 /// Runs the command on a thread of its own, so that a panic becomes an error like any other.

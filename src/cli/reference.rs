@@ -32,18 +32,33 @@ impl ManArgs {
     }
 
     fn find_command(&self) -> Result<clap::Command, Error> {
-        let mut command = whole_command();
+        let whole = whole_command();
+        let mut command = &whole;
         for word in &self.words {
-            let Some(below) = command.find_subcommand(word) else {
-                let message = format!("there is no command `{}`", self.words.join(" "));
-                let names = command.get_subcommands().map(clap::Command::get_name);
-                let error = Error::new(codes::USAGE, message);
-                return Err(hint::did_you_mean(word, names).into_iter().fold(error, Error::hint));
-            };
-            command = below.clone();
+            command = below(command, word).ok_or_else(|| self.no_such(command, word))?;
         }
-        Ok(command)
+        Ok(command.clone())
     }
+
+    fn no_such(&self, command: &clap::Command, word: &str) -> Error {
+        let message = format!("there is no command `{}`", self.words.join(" "));
+        let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let there_are = || match names.is_empty() {
+            true => format!("`{}` has no commands below it", command.get_name()),
+            false => format!("there are: {}", names.join(", ")),
+        };
+        let advice = hint::did_you_mean(word, names.iter().copied()).unwrap_or_else(there_are);
+        Error::new(codes::USAGE, message).hint(advice)
+    }
+}
+
+/// The command `word` below `command`; pages are called `set-replicas`, and that of the program stands before them.
+fn below<'c>(command: &'c clap::Command, word: &str) -> Option<&'c clap::Command> {
+    let word = word.strip_prefix("overlay-").unwrap_or(word);
+    command.find_subcommand(word).or_else(|| {
+        let mut parts = word.match_indices('-');
+        parts.find_map(|(at, _)| below(command.find_subcommand(&word[..at])?, &word[at + 1..]))
+    })
 }
 
 /// The page with the usage of `--help` as its synopsis: the generated one leaves out what values options take.

@@ -22,7 +22,7 @@ pub(super) fn report(error: &clap::Error, args: &[OsString], environment: &Envir
             let words = command_words(args);
             ui.print_report(&Report::failure(&words, command_missing(&words)))
         }
-        _ => ui.print_report(&Report::failure(&command_words(args), usage_error(error))),
+        _ => ui.print_report(&Report::failure(&command_words(args), usage_error(error, args))),
     }
 }
 
@@ -41,11 +41,11 @@ fn command_missing(words: &str) -> Error {
         .hint(format!("`{whole} --help` says what each does"))
 }
 
-fn usage_error(error: &clap::Error) -> Error {
+fn usage_error(error: &clap::Error, args: &[OsString]) -> Error {
     let rendered = error.render().to_string();
     let (message, advice) = split_message(&rendered);
     let mut usage = Error::new(codes::USAGE, message);
-    for line in advice {
+    for line in advice.into_iter().filter(|line| !is_far_fetched(error, line)) {
         // clap knows of positional arguments alone.
         let typed = line.strip_prefix("to pass '").and_then(|rest| rest.split('\'').next());
         usage = match typed {
@@ -56,7 +56,7 @@ fn usage_error(error: &clap::Error) -> Error {
             None => usage.hint(line),
         };
     }
-    if let Some(line) = own_advice(error) {
+    if let Some(line) = own_advice(error).or_else(|| advice_on_resources(error, args)) {
         usage = usage.hint(line);
     }
     if let Some(ContextValue::StyledStr(text)) = error.get(ContextKind::Usage) {
@@ -66,12 +66,44 @@ fn usage_error(error: &clap::Error) -> Error {
     usage
 }
 
+fn context_text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Whether clap offers an option that is like the one typed in its first letters alone.
+fn is_far_fetched(error: &clap::Error, advice: &str) -> bool {
+    let offered = advice.strip_prefix("a similar argument exists: '--");
+    let offered = offered.and_then(|rest| rest.split(['\'', ' ', '=']).next());
+    let typed =
+        context_text(error, ContextKind::InvalidArg).map(|typed| typed.trim_start_matches('-'));
+    let is_near = |(typed, offered)| !hint::nearest(typed, [offered], 1).is_empty();
+    typed.zip(offered).is_some_and(|pair| !is_near(pair))
+}
+
+/// `--memory 200Mi` of `set resources`: requests and limits are two things.
+fn advice_on_resources(error: &clap::Error, args: &[OsString]) -> Option<String> {
+    let typed = context_text(error, ContextKind::InvalidArg)?;
+    let name = typed.trim_start_matches('-');
+    let is_resource = ["cpu", "memory", "ephemeral-storage"].contains(&name);
+    if !is_resource || !command_words(args).ends_with("set resources") {
+        return None;
+    }
+    let mut behind =
+        args.iter().filter_map(|arg| arg.to_str()).skip_while(|arg| !arg.starts_with(typed));
+    let first = behind.next()?;
+    let amount = first.split_once('=').map(|(_, amount)| amount);
+    let amount = amount.or_else(|| behind.next().filter(|next| !next.starts_with('-')));
+    let wanted = format!("{name}={}", amount.unwrap_or("…"));
+    let wanted = shell::word(&wanted);
+    Some(format!("write --requests {wanted}, or --limits {wanted}"))
+}
+
 /// What clap has no advice for: an exchanged pair of letters in a command, and a pattern that the shell expanded.
 fn own_advice(error: &clap::Error) -> Option<String> {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
+    let text = |kind| context_text(error, kind);
     match error.kind() {
         ErrorKind::InvalidSubcommand if error.get(ContextKind::SuggestedSubcommand).is_none() => {
             let command = whole_command();

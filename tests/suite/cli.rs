@@ -14,6 +14,39 @@ const BASE: &[(&str, &str)] = &[
 ];
 
 #[test]
+fn advice_names_the_option_that_is_meant() {
+    let repo = TestRepo::with_files(BASE);
+    for (args, advice) in [
+        (
+            &["set", "resources", ".", "web", "--memory", "200Mi"][..],
+            "write --requests memory=200Mi",
+        ),
+        (&["set", "resources", ".", "web", "--cpu=50m"], "or --limits cpu=50m"),
+        (&["pin", "overlays/prod", "--digest", "{}"], "'--digests'"),
+    ] {
+        let ran = repo.overlay(args);
+        assert!(ran.status == 2 && ran.stderr.contains(advice), "{ran:?}");
+        assert!(!ran.stderr.contains("--merge'"), "{ran:?}");
+    }
+}
+
+#[test]
+fn help_offers_the_forms_that_the_command_has() {
+    let repo = TestRepo::with_files(&[]);
+    let forms = |args: &[&str]| {
+        let help = repo.overlay(&[args, &["-h"]].concat()).stdout;
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (_, behind) = help.split_once("--output <FORMAT>").unwrap();
+        behind.split_once("[possible values: ").unwrap().1.split_once(']').unwrap().0.to_owned()
+    };
+    assert_eq!(forms(&["set", "replicas"]), "human, json");
+    assert_eq!(forms(&["diff"]), "human, json, markdown");
+    assert_eq!(forms(&["baseline", "compare"]), "human, json, markdown");
+    assert_eq!(forms(&["baseline", "record"]), "human, json");
+    assert!(forms(&["check"]).contains("sarif, github, junit, markdown"));
+}
+
+#[test]
 fn wrong_usage_is_2_and_json_when_json_is_asked_for() {
     let repo = TestRepo::with_files(BASE);
     for args in [

@@ -5,6 +5,8 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Output, Stdio};
 
+use serde_json::json;
+
 use crate::deliver::{PROD, Ran, command, digest, lab, overlay, pin, ran};
 use crate::git_remote::command_lines_during;
 use crate::support::git_http::{GitHttp, Manner};
@@ -80,6 +82,44 @@ fn tls(lab: &Lab, server: &GitHttp) -> Option<TlsProxy> {
     BufReader::new(child.stdout.take()?).read_line(&mut port).ok()?;
     let port = port.trim().to_owned();
     (!port.is_empty()).then_some(TlsProxy { child, port })
+}
+
+/// A dry run that speaks of the remote shows the edit on the branch as the remote has it, with a clone and without.
+#[test]
+fn a_preview_of_a_push_pushes_nothing() {
+    let lab = lab(1);
+    let url = format!("file://{}", lab.path("app.git").display());
+    fs::create_dir(lab.path("empty")).unwrap();
+    // The remote is ahead of the clone.
+    let there = pin("shop/app0", '3');
+    let ahead = ["pin", "overlays/prod", &there, "--push", "--remote", &url];
+    ran(&command(&lab, "empty", &ahead).output().unwrap()).ok();
+    let tips =
+        || (lab.git("app.git", &["rev-parse", "main"]), lab.git("clone", &["status", "-sb"]));
+    let before = tips();
+    let wanted = pin("shop/app0", '2');
+    for (directory, more) in [
+        ("empty", &["--remote", &*url][..]),
+        ("empty", &["--remote", &url, "--push"]),
+        ("clone", &["--remote", "origin"]),
+        ("clone", &["--push"]),
+    ] {
+        let args = [&["pin", "overlays/prod", &wanted, "--dry-run"], more].concat();
+        let shown = ran(&command(&lab, directory, &args).output().unwrap());
+        let shown = shown.ok();
+        let result = &shown.json["result"];
+        assert_eq!(
+            (&result["dryRun"], &result["commit"]),
+            (&true.into(), &json!(null)),
+            "{more:?}"
+        );
+        let effect = result["overlays"][0]["effect"].to_string();
+        assert!(
+            effect.contains(&digest('3')) && effect.contains(&digest('2')),
+            "{more:?}: {effect}"
+        );
+        assert_eq!(tips(), before, "{directory} {more:?}");
+    }
 }
 
 #[test]

@@ -37,6 +37,10 @@ fn every_code_is_explained() {
     let ran = repo.overlay(&["explain", "build-broken"]);
     assert_eq!(ran.status, 0);
     assert!(ran.stdout.starts_with("build-broken (exit status 3)\nThe overlay"), "{ran:?}");
+    let all = repo.overlay(&["explain"]);
+    for id in ["pdb-blocks-drain (error)", "build-broken (exit status 3)"] {
+        assert!(all.stdout.lines().any(|line| line.trim() == id), "{all:?}");
+    }
     let ran = repo.overlay(&["explain", "build-borken", "-o", "json"]);
     assert_eq!((ran.status, ran.code().as_str()), (4, "no-such-code"));
     assert_eq!(ran.json()["error"]["hints"][0], "did you mean build-broken?");

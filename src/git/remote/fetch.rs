@@ -35,6 +35,18 @@ impl Remote<'_> {
         self.fetch(repository, branch, &[])
     }
 
+    /// The same for looking alone: what this repository remembers of the remote stays as it is.
+    ///
+    /// # Errors
+    /// As [`Remote::fetch_branch`].
+    pub fn peek_at_branch(
+        &self,
+        repository: &Repository,
+        branch: &str,
+    ) -> Result<Option<ObjectId>, GitError> {
+        self.fetch(repository, branch, &["--refmap="])
+    }
+
     fn fetch(
         &self,
         repository: &Repository,

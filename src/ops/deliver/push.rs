@@ -188,7 +188,7 @@ impl<'a> Attempt<'a> {
 
     /// What the edit comes to where a push would make it now.
     fn preview(&self) -> Result<ChangeReport, Error> {
-        let head = self.remote.fetch_branch(self.job.repository, self.target.branch())?;
+        let head = self.remote.peek_at_branch(self.job.repository, self.target.branch())?;
         let proven = self.job.prove(self.base(head)?)?;
         let delivered = Delivered::default();
         Ok(ChangeReport { dry_run: true, overlays: proven.overlays, delivered })

@@ -199,6 +199,25 @@ fn an_older_script_of_bash_is_answered_nothing() {
     assert!(answers.lines().any(|line| line == "overlays/prod"), "{answers}");
 }
 
+#[test]
+fn ids_commands_and_schemas_are_completed() {
+    let repo = TestRepo::from_folder(Path::new(FIXTURE));
+    let offered = |words: &[&str]| -> Vec<String> {
+        let mut asked = Command::new(env!("CARGO_BIN_EXE_overlay"));
+        asked.args(["--", "overlay"]).args(words).current_dir(repo.path());
+        asked.env("OVERLAY_COMPLETE", "powershell");
+        let output = asked.env("_CLAP_COMPLETE_INDEX", words.len().to_string()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(offered(&["explain", "pdb-bl"]), ["pdb-blocks-drain"]);
+    assert_eq!(offered(&["explain", "build-b"]), ["build-broken"]);
+    assert_eq!(offered(&["man", "set", "re"]), ["replicas", "resources"]);
+    assert_eq!(offered(&["schema", ""]), ["changes", "config", "hold", "result"]);
+    assert_eq!(offered(&["verify", "-o", "m"]), ["markdown"]);
+    assert_eq!(offered(&["build", "-o", ""]), ["human", "json"]);
+}
+
 /// `complete -C` is fish's own engine: what it offers for a line, with descriptions behind a tab.
 #[test]
 fn fish_completes_overlays_and_workloads() {
@@ -247,6 +266,12 @@ fn every_command_has_its_page() {
         let page = repo.overlay(&[&["man"], words].concat());
         assert!(page.stdout.contains(&format!(".TH overlay-{} 1", words.join("-"))), "{page:?}");
     }
+    for (word, page) in [("set-replicas", "set-replicas"), ("overlay-drain-plan", "drain-plan")] {
+        let shown = repo.overlay(&["man", word]);
+        assert!(shown.stdout.contains(&format!(".TH overlay-{page} 1")), "{shown:?}");
+    }
+    let none = repo.overlay(&["man", "nope"]);
+    assert!(none.status == 2 && none.stderr.contains("there are: list, images"), "{none:?}");
     let none = repo.overlay(&["man", "pni", "-o", "json"]);
     assert_eq!((none.status, none.code().as_str()), (2, "usage"));
     assert!(none.stdout.contains("did you mean pin?"), "{none:?}");
@@ -289,10 +314,9 @@ fn doctor_finds_half_an_app() {
     assert_eq!(doctor(&[]).1["state"], "absent");
     let (status, whole) = doctor(&["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"]);
     assert_eq!((status, &whole["state"]), (0, &"ok".into()));
-    for (set, unset) in [
-        ("GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"),
-        ("GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_ID"),
-    ] {
+    for (set, unset) in
+        [("GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY"), ("GITHUB_APP_PRIVATE_KEY", "GITHUB_APP_ID")]
+    {
         let (status, half) = doctor(&[set]);
         assert_eq!((status, &half["state"]), (4, &"problem".into()), "{half}");
         let detail = half["detail"].as_str().unwrap();
