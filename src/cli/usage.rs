@@ -28,12 +28,7 @@ pub(super) fn report(error: &clap::Error, args: &[OsString], environment: &Envir
 
 /// A command of commands (`set`) that is given without one.
 fn command_missing(words: &str) -> Error {
-    let mut command = whole_command();
-    for word in words.split_whitespace() {
-        if let Some(below) = command.find_subcommand(word) {
-            command = below.clone();
-        }
-    }
+    let command = command_of(words);
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     let whole = format!("overlay {words}");
     let whole = whole.trim_end();
@@ -45,7 +40,9 @@ fn usage_error(error: &clap::Error, args: &[OsString]) -> Error {
     let rendered = error.render().to_string();
     let (message, advice) = split_message(&rendered);
     let mut usage = Error::new(codes::USAGE, message);
-    for line in advice.into_iter().filter(|line| !is_far_fetched(error, line)) {
+    let (far, near): (Vec<String>, Vec<String>) =
+        advice.into_iter().partition(|line| is_far_fetched(error, line));
+    for line in near {
         // clap knows of positional arguments alone.
         let typed = line.strip_prefix("to pass '").and_then(|rest| rest.split('\'').next());
         usage = match typed {
@@ -59,8 +56,14 @@ fn usage_error(error: &clap::Error, args: &[OsString]) -> Error {
     if let Some(line) = own_advice(error).or_else(|| advice_on_resources(error, args)) {
         usage = usage.hint(line);
     }
-    if let Some(ContextValue::StyledStr(text)) = error.get(ContextKind::Usage) {
-        let text = text.to_string();
+    // The usage that clap gives with an option is that of the option.
+    let own =
+        (!far.is_empty()).then(|| command_of(&command_words(args)).render_usage().to_string());
+    let shown = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(text)) => Some(text.to_string()),
+        _ => None,
+    };
+    if let Some(text) = own.or(shown) {
         usage = usage.hint(text.trim().replacen("Usage: ", "usage: ", 1));
     }
     usage
@@ -145,6 +148,17 @@ fn wants_json(args: &[OsString]) -> bool {
         option_before = arg == "--output" || cluster == "o";
     }
     false
+}
+
+/// The command of these words.
+fn command_of(words: &str) -> clap::Command {
+    let mut command = whole_command();
+    for word in words.split_whitespace() {
+        if let Some(below) = command.find_subcommand(word) {
+            command = below.clone();
+        }
+    }
+    command
 }
 
 /// The words of the command, as far as they are there: `pin`, `set replicas`, or nothing.

@@ -102,6 +102,11 @@ pub fn path_of_field(root: &Node, query: &str) -> Result<FieldPath, FieldQueryEr
 /// Maps of texts wherever they stand: by these names custom resources have them, too.
 const MAPS_OF_TEXTS: [&str; 4] = ["annotations", "labels", "matchLabels", "nodeSelector"];
 
+/// The settings of PostgreSQL in a Cluster of CloudNativePG, such as `pg_stat_statements.max`.
+fn parameters_of_a_database() -> [Step; 2] {
+    ["postgresql", "parameters"].map(|key| Step::Key(key.into()))
+}
+
 /// How far a query has led.
 struct Cursor<'a> {
     path: FieldPath,
@@ -141,7 +146,8 @@ impl<'a> Cursor<'a> {
 
     fn is_map_of_texts(&self) -> bool {
         let Some(shape) = self.shape else {
-            let is_so_named = matches!(self.path.steps().last(), Some(Step::Key(key)) if MAPS_OF_TEXTS.contains(&&**key));
+            let is_so_named = self.path.steps().ends_with(&parameters_of_a_database())
+                || matches!(self.path.steps().last(), Some(Step::Key(key)) if MAPS_OF_TEXTS.contains(&&**key));
             let is_scalar = |node: &Node| matches!(node.value, Value::Scalar(_));
             let fits = |node: &Node| match &node.value {
                 Value::Map(map) => map.entries().iter().all(|entry| is_scalar(&entry.value)),

@@ -188,9 +188,11 @@ fn takes_text(resource: &Resource, path: &FieldPath) -> bool {
         matches!(resource.kind(), "ConfigMap" | "Secret") && keys.first() != Some(&"metadata");
     let is_word = matches!(path.steps().last(), Some(Step::Index(_)))
         && matches!(keys.last(), Some(&"args" | &"command"));
+    let is_setting = keys.starts_with(&["spec", "postgresql", "parameters"]);
     let is_variable = keys.last() == Some(&"value") && is_below(&["env"]);
     is_data
         || is_word
         || is_variable
+        || is_setting
         || is_below(&["labels", "annotations", "matchLabels", "nodeSelector", "requests", "limits"])
 }

@@ -155,14 +155,23 @@ fn nearest_resource(name: &ResourceName, typed: &str, resources: &[Resource]) ->
     hint::question(&same).or_else(near)
 }
 
-/// None of several resources of one name has the field: the error of the one with the nearest field.
+/// None of several resources of one name has the field: the error of the one with the nearest field, else of the one
+/// that it leads furthest into.
 fn no_such_field(found: &[&Resource], typed: &str, field: &str) -> Error {
     let error = |resource: &&Resource| query_field(&resource.node, field).err();
-    let mut errors: Vec<Error> =
-        found.iter().filter_map(error).map(|error| field_error(typed, error)).collect();
+    let depth = |error: &FieldQueryError| match error {
+        FieldQueryError::Missing { parent, .. } if parent != "the resource" => {
+            1 + parent.matches('.').count()
+        }
+        _ => 0,
+    };
+    let errors = found.iter().filter_map(error);
+    let mut errors: Vec<(usize, Error)> =
+        errors.map(|error| (depth(&error), field_error(typed, error))).collect();
     let asks = |error: &Error| error.hints().iter().any(|hint| hint.starts_with("did you mean"));
-    let best = errors.iter().position(asks).unwrap_or_default();
-    errors.swap_remove(best)
+    // Of equals the first.
+    errors.sort_by_key(|(depth, error)| (!asks(error), std::cmp::Reverse(*depth)));
+    errors.swap_remove(0).1
 }
 
 fn candidate(resource: &Resource) -> String {

@@ -10,7 +10,7 @@ use super::quantity::parse_quantity;
 use super::{int_at, is_true, items_at, text_at, texts_at};
 use crate::checks::finding::Spot;
 use crate::image::{Split, postgres_major};
-use crate::kustomize::node::Node;
+use crate::kustomize::node::{Node, Scalar, Tag};
 
 /// The oldest major version that an upgrade leads to.
 const OLDEST_UPGRADE: u32 = 16;
@@ -127,7 +127,7 @@ pub fn image_refusal<'a>(cluster: &Cluster<'a>) -> Option<Refusal<'a>> {
 #[must_use]
 pub fn value_refusals<'a>(cluster: &Cluster<'a>) -> Vec<Refusal<'a>> {
     let node = &cluster.resource.node;
-    let mut found = Vec::new();
+    let mut found = type_refusals(cluster);
     if is_stated(node, &["spec", "imageName"]) && is_stated(node, &["spec", "imageCatalogRef"]) {
         let reason = "imageName and imageCatalogRef exclude each other".to_owned();
         found.push(Refusal::of(cluster, &["imageCatalogRef"], reason));
@@ -148,6 +148,39 @@ pub fn value_refusals<'a>(cluster: &Cluster<'a>) -> Vec<Refusal<'a>> {
         found.push(Refusal { spot: Spot::at(cluster.resource, &hibernation), reason });
     }
     found
+}
+
+/// The fields of `spec` that hold a whole number, by the schema of the Cluster.
+const WHOLE_NUMBERS: [&str; 11] = [
+    "failoverDelay",
+    "instances",
+    "livenessProbeTimeout",
+    "maxSyncReplicas",
+    "minSyncReplicas",
+    "postgresGID",
+    "postgresUID",
+    "smartShutdownTimeout",
+    "startDelay",
+    "stopDelay",
+    "switchoverDelay",
+];
+/// Those that hold a truth value.
+const TRUTH_VALUES: [&str; 2] = ["enablePDB", "enableSuperuserAccess"];
+
+/// What the schema refuses of the types of fields. `${NAME}` is left to what fills it in after the build.
+fn type_refusals<'a>(cluster: &Cluster<'a>) -> Vec<Refusal<'a>> {
+    let whole = WHOLE_NUMBERS.map(|field| (field, Tag::Int, "a whole number"));
+    let truth = TRUTH_VALUES.map(|field| (field, Tag::Bool, "true or false"));
+    let refusal = |(field, tag, what): (&'static str, Tag, &str)| {
+        let value =
+            cluster.resource.node.lookup(&["spec", field]).filter(|node| !node.is_null())?;
+        let scalar = value.as_scalar();
+        let fits = |scalar: &Scalar| scalar.tag == tag || scalar.text.contains("${");
+        let given = scalar.map_or_else(|| "something else".to_owned(), |s| format!("`{}`", s.text));
+        let reason = format!("{field} is {what}, and not {given}");
+        (!scalar.is_some_and(fits)).then(|| Refusal::of(cluster, &[field], reason))
+    };
+    whole.into_iter().chain(truth).filter_map(refusal).collect()
 }
 
 /// Why the text at `path` is refused, where it is there and none of the two that are taken.

@@ -57,7 +57,23 @@ struct Rule {
     taken: &'static str,
 }
 
-const STATES: [Rule; 19] = [
+const STATES: [Rule; 21] = [
+    Rule {
+        text: "instances: type: integer",
+        check: "cnpg-refused",
+        spec: "instances: 3\n",
+        field: "spec.instances",
+        refused: "instances: two",
+        taken: "instances: 2",
+    },
+    Rule {
+        text: "enablePDB: type: boolean",
+        check: "cnpg-refused",
+        spec: "instances: 3\nenablePDB: true\n",
+        field: "spec.enablePDB",
+        refused: "enablePDB: on-demand",
+        taken: "enablePDB: false",
+    },
     Rule {
         text: "instances >= 1",
         check: "cnpg-sync-refused",
@@ -324,6 +340,18 @@ fn no_edit_goes_a_way_that_is_refused() {
             false => require_refused(&repo, &ran, rule, None),
         }
     }
+}
+
+/// Settings of PostgreSQL are texts by the schema, and a dot in a name divides nothing.
+#[test]
+fn a_setting_of_postgresql_is_one_text() {
+    let repo = database("instances: 3\n");
+    let field = "spec.postgresql.parameters.pg_stat_statements.max=10000";
+    let ran = repo.overlay(&["set", "field", ".", "Cluster/db", field, "-o", "json"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let change = &ran.json()["result"]["overlays"][0]["effect"][0];
+    let parameters = json!({"parameters": {"pg_stat_statements.max": "10000"}});
+    assert_eq!(change["after"], parameters, "{change}");
 }
 
 /// An upgrade of old versions, by the tag and by the catalog.
