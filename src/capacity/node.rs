@@ -69,6 +69,12 @@ const TAINTS: &str = "expected taints such as gpu:NoSchedule or gpu:yes:NoSchedu
 const WHOLE: &str = "expected a whole number from 1 to 10000";
 
 impl NodeKind {
+    /// What a provider counts: the processors that it has, and the memory that is bought where that is told.
+    #[must_use]
+    pub fn bought(&self) -> Amounts {
+        Amounts { bytes: self.purchased.unwrap_or(self.seen.bytes), ..self.seen }
+    }
+
     /// Reads its text.
     ///
     /// # Errors

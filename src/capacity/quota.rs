@@ -1,5 +1,6 @@
 //! What a provider still grants: how many more nodes fit before it refuses.
 
+use super::amounts::Amounts;
 use super::node::{NodeKind, NodeKindError, quantity, size};
 
 /// A quota, as written in `cores=10,used=6` or `ports=50,used=44,per=1`.
@@ -43,23 +44,35 @@ impl Quota {
         Ok(quota)
     }
 
-    /// How many more nodes it lets come, where nothing is known of them: of whatever it is one each, unless `per=` says
-    /// otherwise.
+    /// What is left of it, in the measure in which it is kept; less than nothing where more is used than is granted.
     #[must_use]
-    pub fn more_pieces(&self) -> u64 {
-        self.limit.saturating_sub(self.used) / self.per_node.unwrap_or(1000).max(1)
+    pub fn left(&self) -> i64 {
+        let whole = |amount: u64| i64::try_from(amount).unwrap_or(i64::MAX);
+        whole(self.limit) - whole(self.used)
     }
 
-    /// How many more nodes of `kind` it lets come: cores and memory by what the node has, of all else one each,
-    /// unless `per=` says otherwise.
+    /// What one node takes of it: what `per=` says; else of cores and memory what the node has, where that is known, and of all else
+    /// one piece.
+    #[must_use]
+    pub fn taken_by(&self, size: Option<Amounts>) -> u64 {
+        let own = match self.name.as_str() {
+            "cores" | "cpu" => size.map(|size| size.millicores),
+            "memory" => size.map(|size| size.bytes),
+            _ => None,
+        };
+        self.per_node.or(own).unwrap_or(1000).max(1)
+    }
+
+    /// How many more nodes it lets come of which each takes so much.
+    #[must_use]
+    pub fn more_of(&self, taken_by_each: u64) -> u64 {
+        self.limit.saturating_sub(self.used) / taken_by_each.max(1)
+    }
+
+    /// How many more nodes of `kind` it lets come.
     #[must_use]
     pub fn more_nodes(&self, kind: &NodeKind) -> u64 {
-        let per_node = self.per_node.unwrap_or(match self.name.as_str() {
-            "cores" | "cpu" => kind.seen.millicores,
-            "memory" => kind.purchased.unwrap_or(kind.seen.bytes),
-            _ => 1000,
-        });
-        self.limit.saturating_sub(self.used) / per_node.max(1)
+        self.more_of(self.taken_by(Some(kind.bought())))
     }
 }
 
@@ -82,6 +95,8 @@ mod tests {
         ] {
             assert_eq!(Quota::parse(text).unwrap().more_nodes(&kind), more, "{text}");
         }
+        let over = Quota::parse("ports=5,used=9").unwrap();
+        assert_eq!((over.left(), over.taken_by(None)), (-4000, 1000));
         let error = Quota::parse("memory=64").unwrap_err().to_string();
         assert_eq!(error, "`memory=64` is 64 bytes: did you mean 64GiB?");
         for text in ["cores", "used=5", "cores=x", "cores=5,free=2", "=5"] {

@@ -44,11 +44,11 @@ pub(crate) struct DrainPlanArgs {
     databases: DatabasesChoice,
 
     /// How long one drain may take.
-    #[arg(long, value_name = "DUR", default_value = "420s", value_parser = TypedDuration::parse)]
+    #[arg(long, value_name = "DUR", default_value = "420s", value_parser = timeout)]
     drain_timeout: TypedDuration,
 
     /// How long one wait may take.
-    #[arg(long, value_name = "DUR", default_value = "300s", value_parser = TypedDuration::parse)]
+    #[arg(long, value_name = "DUR", default_value = "300s", value_parser = timeout)]
     wait_timeout: TypedDuration,
 
     /// Say how far it has come instead: what is next, and what is not as it should be.
@@ -98,5 +98,14 @@ impl DrainPlanArgs {
                 _ => Form::Plain,
             },
         }
+    }
+}
+
+/// A time of at least a second: kubectl takes 0 for no end, or for no wait at all.
+fn timeout(text: &str) -> Result<TypedDuration, String> {
+    let duration = TypedDuration::parse(text)?;
+    match duration.length.as_secs() {
+        0 => Err("less than a second is no time to wait: kubectl takes 0 for no end".to_owned()),
+        _ => Ok(duration),
     }
 }

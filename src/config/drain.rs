@@ -65,6 +65,9 @@ impl Reader<'_> {
         let missing = |key: &str| self.error(node, format!("`{key}` is missing"));
         let before = before.ok_or_else(|| missing("before"))?;
         let after = after.ok_or_else(|| missing("after"))?;
+        if before == after {
+            return Err(self.error(node, format!("`{before}` cannot move before itself")));
+        }
         Ok(OrderRule { before, after, reason, is_optional })
     }
 
@@ -134,6 +137,7 @@ mod tests {
             ("drain: {node: [a]}", 1, 9),
             ("drain: {selector: 'a in'}", 1, 19),
             ("drain:\n  order: [{before: a/b}]", 2, 11),
+            ("drain:\n  order: [{before: a/b, after: a/b}]", 2, 11),
             ("drain:\n  order: [{before: ab, after: a/b}]", 2, 20),
             ("drain:\n  order: [{before: a/-b, after: a/b}]", 2, 20),
             ("drain:\n  pairs: [{name: a, selector: a=b}]", 2, 11),

@@ -44,14 +44,16 @@ pub fn wait_workload(id: &WorkloadId, ready: usize, timeout: &str) -> Option<Str
     ))
 }
 
-/// Waits until all pods that a selector selects are ready.
+/// Waits until so many of the pods that a selector selects are ready. `kubectl wait` looks at the pods that there are, and would be
+/// done at once where one that is gone has not been made anew yet.
 #[must_use]
-pub fn wait_pods(namespace: &str, selector: &str, timeout: &str) -> String {
+pub fn wait_pods(namespace: &str, selector: &str, ready: usize, timeout: &str) -> String {
     let (namespace, selector) = (word(namespace), word(selector));
-    format!(
-        "kubectl wait -n {namespace} --for=condition=Ready pod -l {selector} --timeout={timeout}"
-    )
+    format!("timeout {timeout} sh -c '{WAIT_PODS}' wait {namespace} {selector} {ready}")
 }
+
+/// A script for namespace, selector and number.
+const WAIT_PODS: &str = r#"until [ "$(kubectl get pods -n "$1" -l "$2" -o jsonpath="{.items[*].status.conditions[?(@.type==\"Ready\")].status}" | tr " " "\n" | grep -c True)" -ge "$3" ]; do sleep 2; done"#;
 
 /// Shows pods that are neither running nor done; nothing is expected.
 pub const CHECK: &str = "kubectl get pods -A --no-headers | grep -vE 'Running|Completed'";

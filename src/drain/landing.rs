@@ -42,8 +42,8 @@ impl Planner<'_> {
                     waited.push(id.clone());
                 }
                 (None, Some((namespace, selector))) => {
-                    let command =
-                        command::wait_pods(namespace, selector, &self.options.wait_timeout);
+                    let timeout = &self.options.wait_timeout;
+                    let command = command::wait_pods(namespace, selector, pair.pods.len(), timeout);
                     let text = format!("{}: all are ready before another one moves.", pair.name);
                     let shown = self.shown(&pair.pods);
                     self.step(StepKind::Wait, text, vec![command]).pods = shown;
@@ -68,7 +68,7 @@ impl Planner<'_> {
     }
 
     /// How many of a workload are ready when all is well: as many as it is asked for, or as there are.
-    fn full_count(&self, id: &WorkloadId) -> usize {
+    pub(super) fn full_count(&self, id: &WorkloadId) -> usize {
         let state = &self.board.state;
         let wanted = state.scales.get(id).and_then(|scale| usize::try_from(scale.wanted).ok());
         wanted.unwrap_or_else(|| state.pods_of(id).len()).max(1)
@@ -96,7 +96,7 @@ impl Planner<'_> {
             let others: Vec<_> = others.map(|at| &state.pods[at]).collect();
             let (key, values) = command::tell_apart(&own, &others)?;
             let selector = format!("{key} in ({})", values.join(","));
-            Some(command::wait_pods(&id.namespace, &selector, &timeout))
+            Some(command::wait_pods(&id.namespace, &selector, ready, &timeout))
         });
         let s = if ready == 1 { "" } else { "s" };
         let text = format!("{id}: {ready} replica{s} {when}.");

@@ -12,6 +12,7 @@ use super::pod::WorkloadId;
 use super::rules::{Named, Rules};
 use super::state::State;
 use crate::capacity::amounts::Amounts;
+use crate::capacity::quota::Quota;
 
 /// How a database of one instance is moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +27,10 @@ pub enum Databases {
 /// What the user asks.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What the provider grants: its name, and how many more new nodes it lets come.
-    pub quotas: Vec<(String, u64)>,
+    /// What the provider grants.
+    pub quotas: Vec<Quota>,
+    /// What a new node takes of quotas for processors and memory, where it is told.
+    pub bought: Option<Amounts>,
     /// How many new nodes there are to be in the end.
     pub new_nodes: Option<u64>,
     /// What a new node has for pods, for those that have not joined.
@@ -255,6 +258,8 @@ pub struct Planner<'a> {
     pub(super) scratch: Vec<String>,
     /// How many nodes were added that are still to come.
     pub(super) to_come: usize,
+    /// What has been raised by now.
+    pub(super) raised: BTreeSet<WorkloadId>,
     /// The old nodes that are deleted at the provider on the way.
     pub(super) given_back: Vec<usize>,
 }
@@ -287,6 +292,7 @@ pub fn plan(
         may_wait: false,
         scratch: Vec::new(),
         to_come: 0,
+        raised: BTreeSet::new(),
         given_back: Vec::new(),
     };
     planner.note_what_is_unknown();

@@ -54,11 +54,13 @@ impl Planner<'_> {
         let raises: Vec<_> = self
             .raises
             .iter()
+            .filter(|raise| !self.raised.contains(&raise.workload))
             .filter(|raise| {
                 self.board.state.pods[raise.like].node.is_some_and(|node| nodes.contains(&node))
             })
             .cloned()
             .collect();
+        self.raised.extend(raises.iter().map(|raise| raise.workload.clone()));
         for raise in raises {
             let (id, to) = (&raise.workload, raise.to);
             let what = raise_command(&raise, true, &self.options.overlay);
@@ -143,7 +145,7 @@ impl Planner<'_> {
         let shown = self.shown(&pods);
         let step = self.step(StepKind::Drain, text, vec![command]);
         (step.node, step.pods) = (Some(node), shown);
-        self.tell_downtimes(unit.node, &pods);
+        self.tell_downtimes(unit.node, &pods, false);
         self.move_pods(&pods);
         self.wait_for(&pods);
     }
@@ -219,7 +221,7 @@ impl Planner<'_> {
         if pods.is_empty() {
             return;
         }
-        self.tell_downtimes(node, pods);
+        self.tell_downtimes(node, pods, true);
         let namespaces: BTreeSet<String> =
             pods.iter().map(|pod| self.board.state.pods[*pod].namespace.clone()).collect();
         for namespace in namespaces {
@@ -307,7 +309,7 @@ impl Planner<'_> {
     }
 
     fn move_database(&mut self, unit: &Unit, id: &WorkloadId) {
-        self.tell_downtimes(unit.node, &unit.pods);
+        self.tell_downtimes(unit.node, &unit.pods, true);
         let grace = unit.pods.iter().map(|pod| self.board.state.pods[*pod].grace).max();
         let text = format!(
             "{id} has one instance: its budget allows no eviction, a deletion passes it by. It may take up to {} s to end in order, its last write-ahead log archived; never force it before. The database is away until it is ready elsewhere. Without that time away: `{}` before, and back after (--databases replica).",
@@ -319,14 +321,20 @@ impl Planner<'_> {
         self.wait_for_workload(id, unit.pods.len(), "ready elsewhere");
     }
 
-    pub(super) fn tell_downtimes(&mut self, node: usize, pods: &[usize]) {
+    /// What is away while `pods` move: the one pod of a workload, or all of them where they go `at_once`.
+    pub(super) fn tell_downtimes(&mut self, node: usize, pods: &[usize], at_once: bool) {
+        let mut told: BTreeSet<WorkloadId> = BTreeSet::new();
         for pod in pods {
             let state = &self.board.state;
             let pod = &state.pods[*pod];
             let is_raised = |id: &WorkloadId| self.raises.iter().any(|raise| raise.workload == *id);
+            let goes_whole = |id: &WorkloadId| {
+                let own = state.pods_of(id);
+                own.len() == 1 || at_once && own.iter().all(|pod| pods.contains(pod))
+            };
             let (workload, is_alone) = match pod.workload() {
-                Some(id) if id.kind == "Job" => continue,
-                Some(id) => (id.to_string(), state.pods_of(id).len() == 1 && !is_raised(id)),
+                Some(id) if id.kind == "Job" || !told.insert(id.clone()) => continue,
+                Some(id) => (id.to_string(), goes_whole(id) && !is_raised(id)),
                 None => (format!("Pod/{} in {}", pod.name, pod.namespace), true),
             };
             if is_alone {

@@ -38,11 +38,16 @@ impl Planner<'_> {
 
     /// Moves a group to one node: the others are cordoned while it lands.
     pub(super) fn move_together(&mut self, node: usize, group: &[usize]) {
-        self.tell_downtimes(node, group);
+        self.tell_downtimes(node, group, true);
+        let budgets = self.budgets_passed_by(group);
         self.lift(group);
         let Some(target) = self.land_together(group) else {
             self.tell_no_common_place(group);
-            self.delete_step(StepKind::Delete, node, group, String::new());
+            let shown = self.shown(group).join(" and ");
+            let text = format!(
+                "{shown} share a volume, and no node has room for them together now.{budgets}"
+            );
+            self.delete_step(StepKind::Delete, node, group, text);
             self.pending.extend(group);
             return;
         };
@@ -59,13 +64,13 @@ impl Planner<'_> {
             self.step(StepKind::Cordon, text, vec![command::cordon("cordon", &names)]).nodes =
                 names.iter().map(|name| (*name).to_owned()).collect();
         }
-        self.delete_step(StepKind::Delete, node, group, format!("{shown} go together."));
+        self.delete_step(StepKind::Delete, node, group, format!("{shown} go together.{budgets}"));
         let ids: std::collections::BTreeSet<_> = group
             .iter()
             .filter_map(|pod| self.board.state.pods[*pod].workload().cloned())
             .collect();
         for id in ids {
-            let ready = self.board.state.pods_of(&id).len();
+            let ready = self.full_count(&id);
             self.wait_for_workload(&id, ready, "ready, beside each other");
         }
         if !names.is_empty() {
@@ -74,6 +79,23 @@ impl Planner<'_> {
                 names.iter().map(|name| (*name).to_owned()).collect();
         }
         self.check_attachment(group, &to);
+    }
+
+    /// That the deletion of a group passes budgets by; a sentence behind a space, or nothing.
+    fn budgets_passed_by(&self, group: &[usize]) -> String {
+        let state = &self.board.state;
+        let budgets = group.iter().flat_map(|pod| state.budgets_of(*pod));
+        let mut names: Vec<String> = budgets
+            .map(|budget| &state.budgets[*budget])
+            .map(|budget| format!("{} ({})", budget.name, budget.rule.shown()))
+            .collect();
+        names.sort();
+        names.dedup();
+        match names.as_slice() {
+            [] => String::new(),
+            [one] => format!(" That passes the budget {one} by."),
+            several => format!(" That passes the budgets {} by.", several.join(" and ")),
+        }
     }
 
     fn check_attachment(&mut self, group: &[usize], to: &str) {

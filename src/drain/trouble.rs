@@ -275,7 +275,8 @@ impl Course<'_> {
             }
             let fix = "wait until one is ready before anything else moves".to_owned();
             let wait = pair.selector.as_ref().map(|(namespace, selector)| {
-                let command = command::wait_pods(namespace, selector, self.wait_timeout);
+                let count = pair.pods.len().max(1);
+                let command = command::wait_pods(namespace, selector, count, self.wait_timeout);
                 (format!("wait until {} are ready", pair.name), command)
             });
             wrong.push(Wrong { command: wait, ..Wrong::new("pair-down", message, fix) });

@@ -3,11 +3,37 @@
 use super::means::Means;
 use super::order::load;
 use super::plan::{Obstacle, PlanError, Planner, StepKind, TO_COME};
-use super::pod::Owner;
+use super::pod::{Owner, WorkloadId};
 use super::state::ClusterNode;
 use crate::capacity::amounts::Amounts;
 use crate::capacity::eligible::{Face, terms_shown};
+use crate::capacity::quota::Quota;
 use crate::shell;
+
+/// What a provider grants, and what a new node takes of it.
+#[derive(Clone)]
+struct Grant {
+    quota: Quota,
+    taken_by_new: u64,
+}
+
+impl Grant {
+    fn new(quota: &Quota, size: Option<Amounts>) -> Self {
+        Self { quota: quota.clone(), taken_by_new: quota.taken_by(size) }
+    }
+
+    /// How many new nodes it lets come as it is.
+    fn more(&self) -> u64 {
+        self.quota.more_of(self.taken_by_new)
+    }
+
+    /// Whether it lets so many new nodes come, once old ones of these sizes are given back.
+    fn lets_come(&self, count: u64, given_back: &[Amounts]) -> bool {
+        let back = given_back.iter().map(|size| i128::from(self.quota.taken_by(Some(*size))));
+        let left = i128::from(self.quota.left()) + back.sum::<i128>();
+        left >= i128::from(count) * i128::from(self.taken_by_new)
+    }
+}
 
 impl Planner<'_> {
     /// All steps: new nodes, then one sweep or two.
@@ -17,13 +43,19 @@ impl Planner<'_> {
     pub(super) fn run(&mut self) -> Result<(), PlanError> {
         let there = self.targets().len() as u64;
         let missing = self.options.new_nodes.unwrap_or(there).saturating_sub(there);
-        let least = self.options.quotas.iter().min_by_key(|(_, more)| *more).cloned();
+        let size = self.options.bought.or_else(|| {
+            let first = self.targets().first().copied();
+            first.map(|node| self.board.state.nodes[node].seen)
+        });
+        let grants: Vec<Grant> =
+            self.options.quotas.iter().map(|quota| Grant::new(quota, size)).collect();
+        let least = grants.iter().min_by_key(|grant| grant.more()).cloned();
         let old = self.old.clone();
         self.plan.waves = 1;
         match least {
-            Some((name, more)) if more < missing => {
+            Some(least) if least.more() < missing => {
                 self.plan.waves = 2;
-                self.two_waves(&name, more, missing)?;
+                self.two_waves(&grants, &least, missing)?;
             }
             _ => {
                 if missing > 0 {
@@ -37,9 +69,14 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn two_waves(&mut self, quota: &str, more: u64, missing: u64) -> Result<(), PlanError> {
-        let needed = usize::try_from(missing - more).unwrap_or(usize::MAX);
-        let (first, rest) = self.first_wave(needed);
+    fn two_waves(
+        &mut self,
+        grants: &[Grant],
+        least: &Grant,
+        missing: u64,
+    ) -> Result<(), PlanError> {
+        let (quota, more) = (&least.quota.name, least.more());
+        let (first, rest) = self.first_wave(grants, missing);
         let cap = match rest.len() {
             0 => "Turn off the autoscaler of the old pool".to_owned(),
             left => format!("Cap the old pool at {left} nodes, least and most,"),
@@ -57,8 +94,7 @@ impl Planner<'_> {
         self.tell_pending();
         self.give_back(&first);
         self.new_nodes(missing - more);
-        let pending = std::mem::take(&mut self.pending);
-        self.land(pending, false);
+        self.land_what_waited();
         if !rest.is_empty() {
             let text = "The second wave is reckoned from where pods are thought to be by now: make the plan anew from the cluster as it is (the same command), and go on by that.";
             self.step(StepKind::Check, text, Vec::new());
@@ -67,19 +103,54 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The nodes of the first wave and the others: those that carry nothing protected, the least loaded first.
-    fn first_wave(&mut self, needed: usize) -> (Vec<usize>, Vec<usize>) {
+    /// Lets what had no place on old nodes land on new ones, and waits for it.
+    fn land_what_waited(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        let mut ids: Vec<WorkloadId> = Vec::new();
+        for pod in &pending {
+            ids.extend(self.board.state.pods[*pod].workload().cloned());
+        }
+        for group in self.groups_on_one_volume(&pending) {
+            if self.land_together(&group).is_some() {
+                pending.retain(|pod| !group.contains(pod));
+            }
+        }
+        self.land(pending, false);
+        ids.sort();
+        ids.dedup();
+        for id in ids {
+            let ready = self.full_count(&id);
+            self.wait_for_workload(&id, ready, "ready, now that there is room");
+        }
+    }
+
+    /// The nodes of the first wave and the others: those that carry nothing protected, the least loaded first, and so many of them
+    /// that what they give back lets all `missing` nodes come.
+    fn first_wave(&mut self, grants: &[Grant], missing: u64) -> (Vec<usize>, Vec<usize>) {
         let mut nodes = self.old.clone();
         nodes.sort_by_key(|node| (self.carries_protected(*node), load(&self.board.state, *node)));
         let free = nodes.iter().filter(|node| !self.carries_protected(**node)).count();
-        if free < needed {
-            let message = format!(
+        let sizes: Vec<Amounts> =
+            nodes.iter().map(|node| self.board.state.nodes[*node].seen).collect();
+        let lacking =
+            |count: usize| grants.iter().find(|grant| !grant.lets_come(missing, &sizes[..count]));
+        let needed = (0..=nodes.len()).find(|count| lacking(*count).is_none());
+        let told = match (needed, lacking(nodes.len())) {
+            (Some(needed), _) if free < needed => Some(format!(
                 "{needed} nodes have to be given back before the new ones can come, and only {free} carry nothing that is protected"
-            );
+            )),
+            (None, Some(Grant { quota, .. })) => Some(format!(
+                "the quota {} does not let {missing} new nodes come though all {} old ones are given back",
+                quota.name,
+                nodes.len()
+            )),
+            _ => None,
+        };
+        if let Some(message) = told {
             let fix = "raise the quota: then one wave will do".to_owned();
             self.plan.obstacles.push(Obstacle { id: "quota", message, pods: Vec::new(), fix });
         }
-        let rest = nodes.split_off(needed.min(nodes.len()));
+        let rest = nodes.split_off(needed.unwrap_or(nodes.len()));
         (nodes, rest)
     }
 

@@ -145,12 +145,9 @@ pub(super) fn read_state(reader: &dyn ClusterReader) -> Result<(State, Vec<Strin
 
 impl DrainPlanRequest {
     fn options(&self) -> Options {
-        let more = |quota: &Quota| match &self.kind {
-            Some(kind) => quota.more_nodes(kind),
-            None => quota.more_pieces(),
-        };
         Options {
-            quotas: self.quotas.iter().map(|quota| (quota.name.clone(), more(quota))).collect(),
+            quotas: self.quotas.clone(),
+            bought: self.kind.as_ref().map(NodeKind::bought),
             new_nodes: self.new_nodes,
             new_node: self.kind.as_ref().map(|kind| (kind.allocatable(), kind.pods)),
             overlay: self.overlay.clone(),

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::kubectl::{Command, parse};
 use crate::stories::moving_to_larger_nodes::dump;
 use crate::support::repo::{Ran, TestRepo};
 
@@ -27,14 +26,14 @@ pub(super) fn each(dump: &mut Value, kind: &str, change: impl Fn(&mut Value)) {
     items(dump).iter_mut().filter(|item| item["kind"] == kind).for_each(change);
 }
 
-fn run(dump: &Value, args: &[&str]) -> Ran {
+pub(super) fn run(dump: &Value, args: &[&str]) -> Ran {
     let repo =
         TestRepo::with_files(&[(".overlay.yaml", SETTINGS), ("now.json", &dump.to_string())]);
     repo.overlay(&[&["drain-plan", "--from", "now.json", "-o", "json"], args].concat())
 }
 
 /// The ids of the obstacles with their messages.
-fn obstacles(ran: &Ran) -> Vec<(String, String)> {
+pub(super) fn obstacles(ran: &Ran) -> Vec<(String, String)> {
     let found = ran.json()["result"]["obstacles"].as_array().unwrap().clone();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     found.iter().map(|one| (text(&one["id"]), text(&one["message"]))).collect()
@@ -256,110 +255,6 @@ fn a_runbook_has_every_command_and_no_markup_of_others() {
     assert!(page.stdout.contains(
         "`kernel-seal/openbao-transit before kernel-secrets/openbao (<img src=x> \\| it *unseals*)`"
     ));
-}
-
-/// Without one port to spare all six old nodes are given back in the first wave: nothing is left to look at, to uncordon or to delete.
-#[test]
-fn nodes_that_are_given_back_are_not_spoken_of_at_the_end() {
-    let mut changed = dump();
-    let is_held = |item: &&mut Value| item["kind"] == "Pod";
-    items(&mut changed).iter_mut().filter(is_held).for_each(|pod| {
-        pod["metadata"]["ownerReferences"] = json!([{
-            "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "d", "controller": true,
-        }]);
-    });
-    let settings = "drain: {selector: node.kubernetes.io/instance-type=small}";
-    let repo =
-        TestRepo::with_files(&[(".overlay.yaml", settings), ("now.json", &changed.to_string())]);
-    let all = ["--new", "9", "--quota", "ports=9,used=9"];
-    let ran =
-        repo.overlay(&[&["drain-plan", "--from", "now.json", "-o", "json"][..], &all].concat());
-    assert_eq!(ran.status, 0, "{ran:?}");
-    let steps = ran.json()["result"]["steps"].as_array().unwrap().clone();
-    let text = |at: usize| steps[at]["text"].as_str().unwrap();
-    assert!(text(0).contains("Turn off the autoscaler of the old pool before"), "{}", text(0));
-    let last = steps.last().unwrap();
-    assert_eq!(
-        (&last["kind"], &last["commands"]),
-        (&json!("check"), &json!(["kubectl get pvc -A"]))
-    );
-    let given_back = steps
-        .iter()
-        .position(|step| step["text"].as_str().unwrap().contains("Delete these"))
-        .unwrap();
-    let later =
-        steps[given_back + 1..].iter().flat_map(|step| step["commands"].as_array().unwrap());
-    assert!(
-        later.into_iter().all(|command| !command.as_str().unwrap().contains("gentian-workers")),
-        "{steps:#?}"
-    );
-}
-
-/// Six ports, five used, three nodes wanted: one new node comes at once, two old ones have to be given back for the others.
-#[test]
-fn scarce_ports_make_two_waves() {
-    let mut changed = dump();
-    let is_new = |name: &Value| name.as_str().is_some_and(|name| name.starts_with("gentian-large"));
-    items(&mut changed)
-        .retain(|item| !is_new(&item["metadata"]["name"]) && !is_new(&item["spec"]["nodeName"]));
-    let args = ["--new", "3", "--node", "memory=15.62GiB,cpu=4", "--quota", "ports=6,used=5"];
-    let ran = run(&changed, &args);
-    assert_eq!(ran.status, 0, "{ran:?}");
-    let result = ran.json()["result"].clone();
-    assert_eq!(result["waves"], 2);
-    let steps = result["steps"].as_array().unwrap();
-    assert_eq!(steps[0]["kind"], "provider");
-    assert!(
-        steps[0]["text"].as_str().unwrap().contains("Cap the old pool at 4 nodes"),
-        "{}",
-        steps[0]
-    );
-    let commands: Vec<&str> = steps
-        .iter()
-        .flat_map(|step| step["commands"].as_array().unwrap())
-        .map(|command| command.as_str().unwrap())
-        .collect();
-    let given_back: Vec<&str> = commands
-        .iter()
-        .filter_map(|command| command.strip_prefix("kubectl delete node "))
-        .collect();
-    // The two that carry no database, no transit, no primary, no single replica of a StatefulSet, the least loaded first.
-    assert_eq!(given_back, ["gentian-workers-z7j4s", "gentian-workers-8x2fd"]);
-    let boundary =
-        commands.iter().position(|command| command.starts_with("kubectl delete node")).unwrap();
-    let drained = |commands: &[&str]| -> std::collections::BTreeSet<String> {
-        let all = commands.iter().filter(|command| command.starts_with("kubectl drain"));
-        all.map(|command| command.split(' ').nth(2).unwrap().to_owned()).collect()
-    };
-    assert_eq!(
-        drained(&commands[..boundary]),
-        given_back.iter().map(|n| (*n).to_owned()).collect()
-    );
-    assert_eq!(drained(&commands[boundary..]).len(), 4);
-    let cordons =
-        commands.iter().filter_map(|command| match command.starts_with("kubectl cordon") {
-            true => Some(parse(command)),
-            false => None,
-        });
-    let first = cordons.into_iter().next().unwrap();
-    assert_eq!(first, Command::Cordon(given_back.iter().map(|n| (*n).to_owned()).collect()));
-    assert_eq!(result["new"].as_array().unwrap().len(), 3);
-    // With a port for each there is one wave; with none left at all, three nodes would have to go, and two can.
-    let enough = run(
-        &changed,
-        &["--new", "3", "--node", "memory=15.62GiB,cpu=4", "--quota", "ports=9,used=6"],
-    );
-    assert_eq!(enough.json()["result"]["waves"], 1);
-    let none = run(
-        &changed,
-        &["--new", "3", "--node", "memory=15.62GiB,cpu=4", "--quota", "ports=6,used=6"],
-    );
-    assert_eq!(none.status, 7);
-    assert!(
-        obstacles(&none)
-            .iter()
-            .any(|(id, text)| id == "quota" && text.contains("3 nodes") && text.contains("only 2"))
-    );
 }
 
 #[test]

@@ -211,3 +211,54 @@ fn that_nothing_is_known_of_new_nodes_is_told_once() {
     let plan = planned(&["old-0"], &items);
     assert_eq!(obstacles(&plan), ["no-target shop/a-0 shop/b-0 shop/c-0"]);
 }
+
+/// Two replicas on one volume for one node go at once: the workload is away, and its budget is passed by.
+#[test]
+fn replicas_on_one_volume_are_away_together_and_their_budget_is_told() {
+    let mut web = deployment("web", 2, &[("old-0", true), ("old-0", true)]);
+    for pod in web.iter_mut().filter(|item| item["kind"] == "Pod") {
+        pod["spec"]["volumes"] =
+            json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]);
+    }
+    let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+        "metadata": {"namespace": "shop", "name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "volumeName": "pv"}});
+    let guard = budget("web", json!({"app": "web"}), json!({"minAvailable": 1}));
+    let plan = planned(&["old-0"], &[nodes(), web, vec![claim, guard]].concat());
+    let away: Vec<&String> = plan.downtimes.iter().map(|downtime| &downtime.workload).collect();
+    assert_eq!(away, ["Deployment/web in shop"]);
+    let texts: Vec<&String> = plan.steps.iter().map(|step| &step.text).collect();
+    let told = "go together. That passes the budget web (minAvailable: 1) by.";
+    assert!(texts.iter().any(|text| text.ends_with(told)), "{texts:#?}");
+}
+
+/// Pods of a kind that has no count of its own are counted: those that are left are ready at once.
+#[test]
+fn pods_of_an_operator_are_waited_for_by_their_number() {
+    let mut items = nodes();
+    for (number, node) in ["old-0", "old-1", "new-0"].into_iter().enumerate() {
+        let mut one = pod("kafka", node, 100);
+        one["metadata"]["name"] = json!(format!("kafka-{number}"));
+        one["metadata"]["ownerReferences"][0]["kind"] = json!("StrimziPodSet");
+        items.push(one);
+    }
+    let plan = planned(&["old-0", "old-1"], &items);
+    assert_eq!(faults(&plan, &items), <[String; 0]>::default());
+    let wait = commands(&plan).into_iter().find(|command| command.starts_with("timeout 300s sh "));
+    let wait = wait.unwrap();
+    assert!(wait.ends_with(" wait shop 'app in (kafka)' 3"), "{wait}");
+    // A kubectl that counts how often it is asked: two are ready, then two of three, then all.
+    let dir = tempfile::tempdir().unwrap();
+    let script = "#!/bin/sh\necho \"$@\" >> \"$0.asked\"\ncase $(wc -l < \"$0.asked\") in\n  1) printf 'True True';;\n  2) printf 'True False True';;\n  *) printf 'True True True';;\nesac\n";
+    let kubectl = dir.path().join("kubectl");
+    std::fs::write(&kubectl, script).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&kubectl, executable).unwrap();
+    let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap());
+    let ran = std::process::Command::new("sh").args(["-c", wait]).env("PATH", path).output();
+    assert!(ran.unwrap().status.success());
+    let asked = std::fs::read_to_string(dir.path().join("kubectl.asked")).unwrap();
+    let asked: Vec<&str> = asked.lines().collect();
+    let query = r#"get pods -n shop -l app in (kafka) -o jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}"#;
+    assert_eq!(asked, [query; 3]);
+}

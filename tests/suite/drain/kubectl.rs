@@ -15,7 +15,8 @@ pub(crate) enum Command {
     },
     /// Namespace, kind in lower case, name, how many.
     Wait(String, String, String, usize),
-    WaitPods(String, Selector),
+    /// Namespace, which pods, how many.
+    WaitPods(String, Selector, usize),
     /// `overlay set replicas|instances`: kind (none for instances), name, number.
     Set(Option<String>, String, usize),
     /// Looks at something.
@@ -108,19 +109,17 @@ pub(crate) fn parse(line: &str) -> Command {
         }
         ["kubectl", "wait", ..] => {
             let namespace = option("-n");
-            match flag("--for=jsonpath={.status.") {
-                Some(rest) => {
-                    let ready = rest.split_once("}=").unwrap().1.parse().unwrap();
-                    let target = all.iter().find(|word| word.contains('/')).unwrap();
-                    let (kind, name) = target.split_once('/').unwrap();
-                    let kind = kind.split('.').next().unwrap().to_owned();
-                    Command::Wait(namespace, kind, name.to_owned(), ready)
-                }
-                None => {
-                    assert_eq!(flag("--for=condition="), Some("Ready"), "{line}");
-                    Command::WaitPods(namespace, Selector::parse(&option("-l")))
-                }
-            }
+            let rest = flag("--for=jsonpath={.status.").unwrap_or_else(|| panic!("{line}"));
+            let ready = rest.split_once("}=").unwrap().1.parse().unwrap();
+            let target = all.iter().find(|word| word.contains('/')).unwrap();
+            let (kind, name) = target.split_once('/').unwrap();
+            let kind = kind.split('.').next().unwrap().to_owned();
+            Command::Wait(namespace, kind, name.to_owned(), ready)
+        }
+        ["timeout", _, "sh", "-c", script, "wait", namespace, selector, count] => {
+            assert!(script.starts_with("until [ ") && script.ends_with("; do sleep 2; done"));
+            let (namespace, count) = ((*namespace).to_owned(), count.parse().unwrap());
+            Command::WaitPods(namespace, Selector::parse(selector), count)
         }
         ["overlay", "set", what @ ("replicas" | "instances"), _, change, "--pr"] => {
             let (name, number) = change.split_once('=').unwrap();

@@ -9,6 +9,7 @@ pub(crate) mod kubectl;
 #[cfg(feature = "cluster")]
 mod live;
 mod placing;
+mod quotas;
 mod random;
 mod scheduler;
 mod tight;

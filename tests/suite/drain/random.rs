@@ -13,6 +13,7 @@ use overlay::drain::{self, Databases, Obstacle, Options, PlanError, Rules, State
 pub(crate) fn options(databases: Databases) -> Options {
     Options {
         quotas: Vec::new(),
+        bought: None,
         new_nodes: None,
         new_node: None,
         overlay: "overlays/prod".to_owned(),

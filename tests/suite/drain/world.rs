@@ -450,13 +450,21 @@ impl World {
                     self.faults.push(format!("{line}: {} are ready", self.ready_of(&id)));
                 }
             }
-            Command::WaitPods(namespace, selector) => {
+            Command::WaitPods(namespace, selector, count) => {
                 self.schedule();
-                self.settle(|world, at| {
-                    let pod = &world.pods[at];
+                let is_one = |pod: &Pod| {
                     pod.namespace == namespace
+                        && !pod.over
                         && selector.matches(|key| pod.labels.get(key).map(String::as_str))
+                };
+                self.settle(|world, at| is_one(&world.pods[at]));
+                let own = self.pods.iter().filter(|pod| is_one(pod));
+                let (ready, homeless) = own.fold((0, false), |(ready, homeless), pod| {
+                    (ready + usize::from(pod.ready), homeless || pod.node.is_none())
                 });
+                if ready < count && !homeless {
+                    self.faults.push(format!("{line}: {ready} are ready"));
+                }
             }
             Command::Set(kind, name, number) => self.scale(kind, &name, number),
             Command::Look => {}

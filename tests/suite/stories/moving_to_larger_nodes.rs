@@ -147,7 +147,7 @@ impl Judged {
             let with: Vec<usize> =
                 (0..drains.len()).filter(|d| original(&self.moves[drains[*d]])).collect();
             let is_wait = |command: &Command| match command {
-                Command::WaitPods(namespace, selector) => {
+                Command::WaitPods(namespace, selector, 2) => {
                     let wanted = |key: &str| {
                         (key == "gateway.envoyproxy.io/owning-gateway-name").then_some(*gateway)
                     };
