@@ -32,15 +32,19 @@ impl Board {
     /// Required anti-affinity, in both directions: the pods that keep `pod` away or that it keeps away from, where they are,
     /// and the topology key of each.
     pub(super) fn apart_from(&self, pod: usize) -> Vec<(usize, usize, &str)> {
-        let is_repeller = self.is_repeller[pod];
-        let others = 0..self.state.pods.len();
-        let others: Vec<usize> =
-            others.filter(|other| is_repeller || self.is_repeller[*other]).collect();
+        let all: Vec<usize>;
+        let others = match self.is_repeller[pod] {
+            true => {
+                all = (0..self.state.pods.len()).collect();
+                &all
+            }
+            false => &self.repellers,
+        };
         let placed = |(other, key): (usize, _)| {
             let one = &self.state.pods[other];
             Some((other, one.node.filter(|_| !one.is_over())?, key))
         };
-        self.kept_apart(pod, &others).into_iter().filter_map(placed).collect()
+        self.kept_apart(pod, others).into_iter().filter_map(placed).collect()
     }
 
     /// Those of `others` that may not be where `pod` is, in either direction, and the topology key of each reason.

@@ -3,12 +3,17 @@
 //! It prefers the node with the largest share left (`LeastAllocated`, the default); the real one weighs more than that. What
 //! fits nowhere here fits nowhere there.
 
+use std::cell::Cell;
+
 use super::apart::{Around, is_follower, is_repeller};
 use super::pod::Pod;
 use super::state::{ClusterNode, State};
 use crate::capacity::amounts::Amounts;
 use crate::capacity::eligible::{Unfit, terms_match, terms_shown, unfit};
 use crate::capacity::extras::{Extras, HostPort, give, lacking, take};
+
+/// How much the searches for layouts that leave a pod no place may look at, for all pods together.
+const MOST_EFFORT: u64 = 30_000_000;
 
 /// Why a node does not take a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,17 +84,22 @@ pub struct Board {
     /// The state; `pods` may have grown by pods that come.
     pub state: State,
     slots: Vec<Slot>,
-    /// Which pods want others away.
+    /// Which pods want others away, by pod and as a list.
     pub(super) is_repeller: Vec<bool>,
+    pub(super) repellers: Vec<usize>,
+    /// How much the searches of [`Self::is_sure`] may still look at.
+    effort: Cell<u64>,
 }
 
 impl Board {
     /// The board of a state: nodes that are ready and not cordoned are open.
     #[must_use]
     pub fn new(state: State) -> Self {
-        let is_repeller = state.pods.iter().map(is_repeller).collect();
+        let is_repeller: Vec<bool> = state.pods.iter().map(is_repeller).collect();
+        let repellers = (0..is_repeller.len()).filter(|pod| is_repeller[*pod]).collect();
         let slots = state.nodes.iter().map(Slot::new).collect();
-        let mut board = Self { slots, state, is_repeller };
+        let mut board =
+            Self { slots, state, is_repeller, repellers, effort: Cell::new(MOST_EFFORT) };
         for at in 0..board.state.pods.len() {
             if let Some(node) =
                 board.state.pods[at].node.filter(|_| !board.state.pods[at].is_over())
@@ -109,6 +119,13 @@ impl Board {
     #[must_use]
     pub fn is_open(&self, node: usize) -> bool {
         self.slots[node].is_open
+    }
+
+    /// Takes some of the effort that is left for searches; whether there was as much.
+    pub(super) fn spend(&self, effort: u64) -> bool {
+        let left = self.effort.get();
+        self.effort.set(left.saturating_sub(effort));
+        left >= effort
     }
 
     pub(super) fn is_gone(&self, node: usize) -> bool {
@@ -131,8 +148,11 @@ impl Board {
 
     /// Adds a pod that is to come, without a place.
     pub fn add(&mut self, pod: Pod) -> usize {
-        self.is_repeller.push(is_repeller(&pod));
-        self.state.add_pod(Pod { node: None, ..pod })
+        let keeps_off = is_repeller(&pod);
+        let at = self.state.add_pod(Pod { node: None, ..pod });
+        self.is_repeller.push(keeps_off);
+        self.repellers.extend(keeps_off.then_some(at));
+        at
     }
 
     /// Adds an empty node that is to come.

@@ -298,6 +298,9 @@ impl Contest<'_> {
     /// to be so.
     fn block_from(&mut self, at: usize) -> bool {
         let left = &self.spots[at..];
+        if !self.board.spend(self.rivals.len() as u64) {
+            return true;
+        }
         if self.sums_exclude_it(left) || self.parts_exclude_it(left) {
             return false;
         }
@@ -316,6 +319,9 @@ impl Contest<'_> {
         self.steps -= 1;
         if there[number] >= self.spots[at].need[number] {
             return self.block_from(at + 1);
+        }
+        if !self.board.spend((self.rivals.len() - from) as u64) {
+            return true;
         }
         for next in from..self.rivals.len() {
             let is_repeated = next > from && !self.is_used[next - 1] && self.is_alike(next);

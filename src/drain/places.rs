@@ -5,7 +5,7 @@ use super::plan::Planner;
 use super::pod::Owner;
 
 /// How many places of pods the searches of one plan may look at.
-pub(super) const SEARCH_STEPS: usize = 600_000;
+pub(super) const SEARCH_STEPS: usize = 2_000_000;
 
 impl Planner<'_> {
     /// Lifts pods off their nodes and lets them land; what nothing makes anew is gone.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::apart::{Around, HOST, is_follower};
 use super::board::Board;
 use super::spread::Spread;
+use crate::capacity::amounts::Amounts;
 
 /// What makes two placements alike.
 struct Alike {
@@ -26,6 +27,12 @@ impl Board {
     /// those that have to be near others after all.
     /// `steps` is how many tries are left. Where none is found the board is as it was.
     pub(super) fn rearrange(&mut self, items: &[Vec<usize>], steps: &mut usize) -> bool {
+        // To begin with, each is held against each node, twice: alone, and for what nodes have in common.
+        let beginning = 2 * items.len() * self.state.nodes.len();
+        *steps = steps.saturating_sub(beginning);
+        if *steps == 0 || !self.has_sum(items) {
+            return false;
+        }
         let mut items = items.to_vec();
         let before: Vec<(usize, usize)> = items
             .iter()
@@ -35,7 +42,7 @@ impl Board {
         items.iter().flatten().for_each(|pod| self.lift(*pod));
         let size = |item: &Vec<usize>| {
             let requests = item.iter().map(|pod| self.state.pods[*pod].request);
-            let sum: crate::capacity::amounts::Amounts = requests.sum();
+            let sum: Amounts = requests.sum();
             let follows = item.iter().any(|pod| is_follower(&self.state.pods[*pod]));
             (follows, std::cmp::Reverse((sum.bytes, sum.millicores)), item.clone())
         };
@@ -45,6 +52,14 @@ impl Board {
         }
         before.into_iter().for_each(|(pod, node)| self.put(pod, node));
         false
+    }
+
+    /// Whether what those ask for that have no node is free at all, on all open nodes together.
+    fn has_sum(&self, items: &[Vec<usize>]) -> bool {
+        let homeless = items.iter().flatten().filter(|pod| self.state.pods[**pod].node.is_none());
+        let asked: Amounts = homeless.map(|pod| self.state.pods[*pod].request).sum();
+        let open = (0..self.state.nodes.len()).filter(|node| self.is_open(*node));
+        asked.fits(open.map(|node| self.free(node)).sum())
     }
 
     /// Whether each would find a place if there were no others, but for those that have to be near others.
