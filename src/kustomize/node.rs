@@ -465,9 +465,17 @@ impl Node {
     }
 }
 
-/// Whether a string would come back as another type when go-yaml version 2 read it plain (kyaml
-/// `IsValueNonString`, for texts that are one scalar).
+/// Whether a string would come back as something else when go-yaml version 2 read it as a document of its own (kyaml
+/// `IsValueNonString`): as another type, as a map or a list, as nothing.
 #[must_use]
 pub fn is_yaml_1_1_non_string(text: &str) -> bool {
-    !text.is_empty() && !text.contains('\n') && resolve(text, Rules::Kustomization) != Resolved::Str
+    if text.is_empty() || text.contains('\n') {
+        return false;
+    }
+    let is_plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/' | b'+');
+    if text.bytes().all(is_plain) {
+        return resolve(text, Rules::Kustomization) != Resolved::Str;
+    }
+    super::read::is_non_string(text)
 }

@@ -26,7 +26,9 @@ use crate::yaml::scalar::{Resolved, Rules, resolve, timestamp};
 use crate::yaml::tree::{self, YamlError};
 use crate::yaml::{IS_LFS_POINTER, is_lfs_pointer};
 
-pub(crate) use configuration::{configuration, configuration_text, strict_configuration};
+pub(crate) use configuration::{
+    configuration, configuration_text, is_non_string, strict_configuration,
+};
 pub(crate) use documents::split_documents;
 pub(crate) use resources::{check_metadata, inline_resources, resources, resources_of};
 

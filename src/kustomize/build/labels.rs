@@ -2,12 +2,14 @@
 //!
 //! Source: kustomize `api/filters/labels`, `api/internal/target/kusttarget_configplugin.go`.
 
+use std::cell::Cell;
+
 use super::field_path::{Create, FieldPathError, apply_specs, set_entry, string_node};
 use super::field_spec::{FieldSpec, FieldSpecs, merge_all, merge_one};
-use super::shared_values::{settle, share};
+use super::shared_values::{restyle, settle, share};
 use super::transformer_config::TransformerConfig;
 use crate::kustomize::error::{BuildError, BuildErrorKind};
-use crate::kustomize::node::Node;
+use crate::kustomize::node::{Node, Style};
 use crate::kustomize::resmap::ResMap;
 use crate::kustomize::types::{Label, StringMap};
 
@@ -70,13 +72,26 @@ pub(crate) fn set_pairs(
         let has_annotations = !made.is_empty() && resource.has_build_annotations();
         let specs: &[FieldSpec] = if has_annotations { &made } else { specs };
         for (key, value) in pairs {
-            let text = string_node(&value.text, value.origin);
+            let mut text = string_node(&value.text, value.origin);
+            text.quote_if_yaml_1_1_differs();
             let one = share(&mut resource.shared, text.clone());
+            let own_style = text.as_scalar().map_or(Style::Plain, |scalar| scalar.style);
+            let style = Cell::new(own_style);
             let set = |node: &mut Node| -> Result<(), FieldPathError> {
                 let is_new = node.get(key).is_none();
-                set_entry(node, key, if is_new { &one } else { &text })
+                set_entry(node, key, if is_new { &one } else { &text })?;
+                let scalar = node.get(key).and_then(Node::as_scalar);
+                // What is there keeps its quotes, and the one value takes them on.
+                let takes_on = !is_new || style.get() == Style::Plain;
+                if let Some(scalar) = scalar.filter(|_| takes_on) {
+                    style.set(scalar.style);
+                }
+                Ok(())
             };
             apply_specs(&mut resource.node, specs.iter(), Create::Map, value.origin, set)?;
+            if style.get() != own_style {
+                restyle(resource, &one, style.get());
+            }
         }
         settle(resource);
     }

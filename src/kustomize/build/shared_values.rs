@@ -8,7 +8,7 @@
 //! Source: kustomize `api/filters/filtersutil/setters.go` (`SetEntry` makes one node for all calls),
 //! kyaml `FieldSetter` (adds that node, or overwrites in place).
 
-use crate::kustomize::node::{Node, Scalar, Value};
+use crate::kustomize::node::{Node, Scalar, Style, Value};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::Resource;
 
@@ -53,6 +53,44 @@ pub(crate) fn settle(resource: &mut Resource) {
     if changed {
         resource.shared = now;
         write_all(&mut resource.node, &resource.shared);
+    }
+}
+
+/// Writes a shared value in this style in all of its places. Of several the next patch that comes to one gives it quotes where
+/// it needs them.
+pub(crate) fn restyle(resource: &mut Resource, value: &Node, style: Style) {
+    let mut value = value.clone();
+    let Some(scalar) = value.as_scalar_mut() else { return };
+    scalar.style = style;
+    let number = scalar.shared;
+    if places_of(&resource.node, number) > 1 {
+        value.quote_if_yaml_1_1_differs();
+    }
+    let style = value.as_scalar().map_or(style, |scalar| scalar.style);
+    let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    if let Some(shared) = at.and_then(|at| resource.shared.get_mut(at)) {
+        shared.scalar.style = style;
+    }
+    restyle_below(&mut resource.node, number, style);
+}
+
+fn places_of(node: &Node, number: u32) -> usize {
+    match &node.value {
+        Value::Scalar(scalar) => usize::from(scalar.shared == number),
+        Value::Seq(items) => items.iter().map(|item| places_of(item, number)).sum(),
+        Value::Map(map) => map.entries().iter().map(|entry| places_of(&entry.value, number)).sum(),
+    }
+}
+
+fn restyle_below(node: &mut Node, number: u32, style: Style) {
+    match &mut node.value {
+        Value::Scalar(scalar) if scalar.shared == number => scalar.style = style,
+        Value::Scalar(_) => {}
+        Value::Seq(items) => items.iter_mut().for_each(|item| restyle_below(item, number, style)),
+        Value::Map(map) => {
+            let entries = map.entries_mut().iter_mut();
+            entries.for_each(|entry| restyle_below(&mut entry.value, number, style));
+        }
     }
 }
 

@@ -28,6 +28,15 @@ pub(crate) fn configuration_text(text: &str, start: Origin) -> Result<Node, Buil
     first_document(Part { text, start }, false)
 }
 
+/// Whether a text is read as something else than a string; what cannot be read is not.
+pub(crate) fn is_non_string(text: &str) -> bool {
+    let Ok(node) = configuration_text(text, Origin::NONE) else { return false };
+    match node.as_scalar().map(|scalar| emit::typed_by(scalar, Rules::Kustomization)) {
+        Some(typed) => typed.is_ok_and(|typed| !matches!(typed, emit::Typed::Str(_))),
+        None => true,
+    }
+}
+
 /// As [`configuration`], and no key may stand twice in one object (sigs.k8s.io/yaml
 /// `UnmarshalStrict`).
 ///
