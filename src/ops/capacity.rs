@@ -141,12 +141,17 @@ fn offer(kind: &NodeKind, demand: &Demand, request: &CapacityRequest) -> Offer {
     let room = kind.room(daemons, demand.daemon_pods);
     let demands =
         Demands { floor: request.floor, survives_loss: true, surges: demand.surges.clone() };
+    let is_empty = demand.total().0 == 0 && !elsewhere.is_empty();
     let sized = size(&demand.groups, room, &demands).map_err(|too_big| {
         let sets = demand.sets.iter().filter(|set| !set.is_daemon);
         let owner = sets.map(|set| &set.owner).nth(too_big.group);
         let owner = owner.map(|owner| format!("{}/{}", owner.kind, owner.name));
         format!("a pod of {} is larger than what one node has left", owner.unwrap_or_default())
     });
+    let sized = match is_empty {
+        true => Err("none of the pods may be on nodes of this kind".to_owned()),
+        false => sized,
+    };
     let more = |quota: &Quota| (quota.name.clone(), quota.more_nodes(kind));
     let quotas = request.quotas.iter().map(more).collect();
     Offer { kind: kind.clone(), daemons, usable: room.free, sized, quotas, elsewhere }

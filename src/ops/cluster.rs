@@ -56,7 +56,12 @@ impl ClusterAccess {
         }
         let mut all = Dump::default();
         for file in &self.from {
-            let text = input::load_large(&context.cwd, file, MOST_OF_DUMP)?;
+            // One that is no text is a broken dump, and no mistake of the command line.
+            let broken = |error: Error| match error.code() == codes::USAGE {
+                true => Error::new(codes::DUMP_INVALID, error.message()),
+                false => error,
+            };
+            let text = input::load_large(&context.cwd, file, MOST_OF_DUMP).map_err(broken)?;
             let dump = Dump::parse(&text.name, &text.text)
                 .map_err(|error| Error::from_dump(&text.name, error))?;
             all.append(dump);

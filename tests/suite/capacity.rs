@@ -167,6 +167,22 @@ fn one_kind_that_will_do_is_an_answer() {
     assert!(result["nodes"][1]["count"]["nodes"].is_number());
 }
 
+/// Nodes that none of the pods may be on hold nothing of it; beside another kind that does they are no answer, and no harm.
+#[test]
+fn a_kind_of_node_that_no_pod_may_be_on_is_no_answer() {
+    let repo = repo(&deployment("web", "      containers: [{name: c, image: i}]"));
+    let run = |kinds: &[&str]| {
+        let kinds: Vec<&str> = kinds.iter().flat_map(|kind| ["--node", *kind]).collect();
+        repo.overlay(&[&["capacity", "o", "-o", "json"], &kinds[..]].concat())
+    };
+    let tainted = "memory=16GiB,cpu=4,taints=gpu:NoSchedule";
+    let ran = run(&[tainted]);
+    assert_eq!((ran.status, ran.code().as_str()), (7, "capacity-none"), "{ran:?}");
+    assert!(ran.stdout.contains("none of the pods may be on nodes of this kind"), "{ran:?}");
+    assert_eq!(run(&[tainted, "memory=16GiB,cpu=4"]).status, 0);
+    assert_eq!(run(&["memory=16GiB,cpu=4,taints=gpu:PreferNoSchedule"]).status, 0);
+}
+
 /// A Deployment of three pods with these fields in their specification.
 fn deployment(name: &str, fields: &str) -> String {
     format!(
@@ -318,4 +334,17 @@ fn forms_that_there_are_are_named() {
     let ran = repo(POD).overlay(&["capacity", "o", "--node", "memory=16Gi,cpu=4", "-o", "sarif"]);
     assert_eq!(ran.status, 2, "{ran:?}");
     assert!(ran.stderr.contains("it has -o human, -o json, -o html"), "{ran:?}");
+}
+
+/// A dump that is no text is refused like any other broken one.
+#[test]
+fn a_dump_that_is_no_text_is_a_broken_one() {
+    let repo = repo(POD);
+    for bytes in [&b"\xff\xfe"[..], b"{", b""] {
+        std::fs::write(repo.path().join("dump.json"), bytes).unwrap();
+        for command in [&["capacity"][..], &["drain-plan", "--nodes", "a"]] {
+            let ran = repo.overlay(&[command, &["--from", "dump.json", "-o", "json"]].concat());
+            assert_eq!((ran.status, ran.code().as_str()), (3, "dump-invalid"), "{ran:?}");
+        }
+    }
 }

@@ -85,6 +85,37 @@ impl Cluster {
         }
     }
 
+    /// Replicas that have to be spread, by zone or by host, and some that have to be near others or each other.
+    pub(crate) fn bind(&mut self, dice: &mut Random) {
+        let keys = ["topology.kubernetes.io/zone", "kubernetes.io/hostname"];
+        for number in 0..10_u64 {
+            let (kind, key) = (dice.below(4_u64), *dice.pick(&keys));
+            let other = if dice.below(2_u64) == 0 { number } else { dice.below(10) };
+            let skew = 1 + dice.below(2);
+            let app = format!("app-{number}");
+            let is_its = |item: &&mut Value| {
+                item["kind"] == "Pod" && item["metadata"]["labels"]["app"] == app.as_str()
+            };
+            for pod in self.items.iter_mut().filter(is_its) {
+                let selector =
+                    |number: u64| json!({"matchLabels": {"app": format!("app-{number}")}});
+                match kind {
+                    0 => {
+                        pod["spec"]["topologySpreadConstraints"] = json!([{
+                            "maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule",
+                            "labelSelector": selector(number)}]);
+                    }
+                    1 => {
+                        pod["spec"]["affinity"]["podAffinity"] = json!({
+                            "requiredDuringSchedulingIgnoredDuringExecution": [
+                                {"topologyKey": key, "labelSelector": selector(other)}]});
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
     pub(crate) fn dump(&self) -> Value {
         json!({"apiVersion": "v1", "kind": "List", "items": self.items})
     }

@@ -41,6 +41,10 @@ pub(crate) struct Pod {
     pub(super) zone: Option<String>,
     /// A label of pods that no node of it may have, by anti-affinity.
     pub(super) apart: Option<(String, String)>,
+    /// A topology key, and a label that a pod of the place has to have, by affinity.
+    pub(super) near: Option<(String, (String, String))>,
+    /// A topology key, how uneven the pods with a label may lie over its places, and the label.
+    pub(super) spread: Option<(String, i64, (String, String))>,
 }
 
 #[derive(Clone, Debug)]
@@ -208,6 +212,38 @@ impl World {
             && node.free.2 > 0
             && pod.zone.as_ref().is_none_or(|wanted| zone == Some(wanted))
             && here().all(|other| !pod.repels(other) && !other.repels(pod))
+            && self.is_near(pod, at)
+            && self.is_even(pod, at)
+    }
+
+    /// How many pods with a label, of the pod's namespace, are in each place of a topology key.
+    fn counts(&self, pod: &Pod, key: &str, label: &(String, String)) -> BTreeMap<String, i64> {
+        let places = self.nodes.iter().filter_map(|node| node.labels.get(key).cloned());
+        let mut counts: BTreeMap<String, i64> = places.map(|place| (place, 0)).collect();
+        for other in self.pods.iter().filter(|other| !other.over && other.has(label)) {
+            let place = other.node.and_then(|node| self.nodes[node].labels.get(key));
+            if let Some(place) = place.filter(|_| other.namespace == pod.namespace) {
+                *counts.get_mut(place).unwrap() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Affinity: there is such a pod in the place, or there is none at all and this is one itself.
+    fn is_near(&self, pod: &Pod, at: usize) -> bool {
+        let Some((key, label)) = &pod.near else { return true };
+        let counts = self.counts(pod, key, label);
+        let is_first = counts.values().all(|count| *count == 0) && pod.has(label);
+        self.nodes[at].labels.get(key).is_some_and(|place| is_first || counts[place] > 0)
+    }
+
+    /// A spread: with it the place has no more than so many above the place with the fewest, closed nodes counted.
+    fn is_even(&self, pod: &Pod, at: usize) -> bool {
+        let Some((key, skew, label)) = &pod.spread else { return true };
+        let counts = self.counts(pod, key, label);
+        let fewest = counts.values().min().copied().unwrap_or(0);
+        let own = i64::from(pod.has(label));
+        self.nodes[at].labels.get(key).is_some_and(|place| counts[place] + own - fewest <= *skew)
     }
 
     /// Pods without a node come to an open node that fits.
@@ -550,6 +586,10 @@ impl Pod {
             && wanted.is_some_and(|(key, value)| other.labels.get(key) == Some(value))
     }
 
+    fn has(&self, (key, value): &(String, String)) -> bool {
+        self.labels.get(key) == Some(value)
+    }
+
     /// Whether it mounts a volume of the other one.
     pub(super) fn shares(&self, other: &Self) -> bool {
         self.namespace == other.namespace && self.claims.iter().any(|c| other.claims.contains(c))
@@ -594,11 +634,19 @@ fn read_pod(
         (sum.0 + more.0, sum.1 + more.1)
     });
     let node = text(&spec["nodeName"]);
-    let path = "/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0";
-    let apart = spec.pointer(path).map(|term| {
+    let first = |kind: &str| {
+        let path = format!("/affinity/{kind}/requiredDuringSchedulingIgnoredDuringExecution/0");
+        spec.pointer(&path)
+    };
+    let label =
+        |term: &Value| labels_of(&term["labelSelector"]["matchLabels"]).into_iter().next().unwrap();
+    let apart = first("podAntiAffinity").map(|term| {
         assert_eq!(term["topologyKey"], "kubernetes.io/hostname");
-        let wanted = labels_of(&term["labelSelector"]["matchLabels"]);
-        wanted.into_iter().next().unwrap()
+        label(term)
+    });
+    let near = first("podAffinity").map(|term| (text(&term["topologyKey"]), label(term)));
+    let spread = spec.pointer("/topologySpreadConstraints/0").map(|spread| {
+        (text(&spread["topologyKey"]), spread["maxSkew"].as_i64().unwrap(), label(spread))
     });
     Pod {
         name: text(&meta["name"]),
@@ -612,6 +660,8 @@ fn read_pod(
         labels,
         namespace,
         apart,
+        near,
+        spread,
     }
 }
 
