@@ -240,9 +240,11 @@ fn what_is_not_reckoned_is_told() {
     let zones = repo(&deployment("z", zones));
     let told = notes(&result(&zones, &node));
     assert!(told.contains("keep apart by topology.kubernetes.io/zone is not reckoned"), "{told}");
-    // Nodes that are told to be in one zone hold one of them at most.
-    let node = ["--node", "memory=64Gi,cpu=32,labels=topology.kubernetes.io/zone:az-1"];
-    let one = result(&zones, &node);
+    // Nodes that are told to be in one zone hold one of them at most, and so no number of them all.
+    let node = "memory=64Gi,cpu=32,labels=topology.kubernetes.io/zone:az-1";
+    let ran = zones.overlay(&["capacity", "o", "-o", "json", "--node", node]);
+    assert_eq!((ran.status, ran.code().as_str()), (7, "capacity-none"), "{ran:?}");
+    let one = ran.json()["result"].clone();
     assert_eq!(one["nodes"][0]["elsewhere"][0]["resource"]["name"], "z", "{one}");
     assert!(!notes(&one).contains("not reckoned"), "{one}");
 }
