@@ -100,10 +100,11 @@ impl Board {
                 Some(told) => told == "Honor",
                 None => unless,
             };
-            !self.is_gone(*node)
-                && !(honors("nodeAffinityPolicy", true) && lacking_label(&who.spec, face).is_some())
-                && !(honors("nodeTaintsPolicy", false)
-                    && (!self.is_open(*node) || intolerable(&who.spec, face).is_some()))
+            let is_unfit =
+                honors("nodeAffinityPolicy", true) && lacking_label(&who.spec, face).is_some();
+            let is_barred = honors("nodeTaintsPolicy", false)
+                && (!self.is_open(*node) || intolerable(&who.spec, face).is_some());
+            !(self.is_gone(*node) || is_unfit || is_barred)
         };
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         let mut place = |node: usize| {
