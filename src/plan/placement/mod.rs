@@ -9,20 +9,19 @@ mod candidate;
 mod entry;
 mod overwrite;
 mod pointer;
+mod refusal;
 mod statement;
 mod write;
 
 use std::collections::BTreeMap;
 
 use super::error::PlanError;
-use super::later::read_later;
 use super::write::{Placement, PlacementKind, Plan, open};
 use crate::change::Wish;
 use crate::edit::{FileEdit, TextEdit};
-use crate::kustomize::node::Tag;
 use crate::kustomize::{FieldPath, Rendered, Resource, ResourceId};
 use crate::plan::Note;
-use crate::yaml::{Path, parse};
+use crate::yaml::Path;
 
 pub(super) use body::tests_on_the_way;
 pub(super) use candidate::group_pattern;
@@ -314,42 +313,6 @@ impl Placer<'_> {
         let written = |wish: &Wish| Written { wish: wish.clone(), kind, file: file.clone(), line };
         self.placements.extend(wishes.iter().map(written));
         Ok(())
-    }
-
-    fn refusal(&self, wish: &Wish, reasons: Vec<Unproven>) -> PlanError {
-        let user = wish.shown();
-        let later = self.texts.get(self.file).and_then(|text| {
-            let tree = parse(text).ok()?;
-            read_later(&tree).pop()
-        });
-        let has_no_effect = reasons.iter().any(|r| matches!(r, Unproven::NoEffect(_)));
-        match (later, reasons.into_iter().next()) {
-            (Some(later), _) if has_no_effect => PlanError::FieldOverridden {
-                user,
-                file: self.file.to_owned(),
-                line: later.line,
-                by: later.field,
-            },
-            (_, Some(reason)) => {
-                PlanError::FieldUnproven { user, reason, today: self.other_type_today(wish) }
-            }
-            (_, None) => PlanError::Unplaced {
-                user,
-                reason: "no statement of this overlay can say it".to_owned(),
-            },
-        }
-    }
-
-    /// The type of the value rendered today, where a text is wished in place of a number or a truth value.
-    fn other_type_today(&self, wish: &Wish) -> Option<&'static str> {
-        let resource = self.resource(&wish.resource)?;
-        wish.value.as_ref().filter(|value| value.is_string())?;
-        match wish.path.find(&resource.node)?.as_scalar()?.tag {
-            Tag::Int => Some("a whole number"),
-            Tag::Float => Some("a number"),
-            Tag::Bool => Some("true or false"),
-            _ => None,
-        }
     }
 
     /// Statements of the same field in this overlay that another of its statements overrides.
