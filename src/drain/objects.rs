@@ -113,14 +113,22 @@ pub(super) fn read_claim(object: &Node, volumes: &BTreeMap<&str, &Node>) -> Clai
     let is_shared = |mode: &String| mode == "ReadWriteMany" || mode == "ReadOnlyMany";
     let path = ["spec", "nodeAffinity", "required"];
     let required = volume.and_then(|volume| volume.lookup(&path));
+    // Volumes that a driver makes on disks of nodes are bound to the name of one and no more.
+    let is_of_one_node = |term: &Node| {
+        let wanted = items_at(term, &["matchExpressions"]).iter();
+        let mut keys = wanted.filter_map(|wanted| text_at(wanted, &["key"]));
+        keys.any(|key| key == "kubernetes.io/hostname")
+    };
+    let terms = required.map(|required| items_at(required, &["nodeSelectorTerms"]).to_vec());
+    let is_bound = terms.as_ref().is_some_and(|terms| terms.iter().any(is_of_one_node));
     let local = |field| volume.is_some_and(|volume| volume.lookup(&["spec", field]).is_some());
     Claim {
         namespace: namespace(object).to_owned(),
         name: name(object).to_owned(),
         volume: bound.map(str::to_owned),
         is_for_one_node: !modes.iter().any(is_shared),
-        terms: required.map(|required| items_at(required, &["nodeSelectorTerms"]).to_vec()),
-        is_local: local("local") || local("hostPath"),
+        terms,
+        is_local: is_bound || local("local") || local("hostPath"),
     }
 }
 

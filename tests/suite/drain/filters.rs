@@ -312,14 +312,14 @@ fn replicas_that_are_spread_have_a_place_for_sure_where_each_zone_has_room() {
 fn the_reason_that_is_told_is_the_one_that_has_to_be_mended() {
     let mut tainted = in_zone("new-0", "a", 4000);
     tainted["spec"]["taints"] = json!([{"key": "pool", "value": "gpu", "effect": "NoSchedule"}]);
-    let volume = |name: &str, key: &str, value: &str, local: Value| {
+    let volume = |name: &str, key: &str, value: &str| {
         let term = json!({"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]});
         [
             json!({"kind": "PersistentVolumeClaim", "apiVersion": "v1",
                 "metadata": {"namespace": "shop", "name": name},
                 "spec": {"accessModes": ["ReadWriteOnce"], "volumeName": format!("pv-{name}")}}),
             json!({"kind": "PersistentVolume", "apiVersion": "v1", "metadata": {"name": format!("pv-{name}")},
-                "spec": {"accessModes": ["ReadWriteOnce"], "local": local,
+                "spec": {"accessModes": ["ReadWriteOnce"],
                     "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}}),
         ]
     };
@@ -331,10 +331,8 @@ fn the_reason_that_is_told_is_the_one_that_has_to_be_mended() {
     };
     let mut items = vec![in_zone("old-0", "a", 4000), tainted, in_zone("new-1", "b", 4000)];
     items.extend([mounting("disk"), mounting("zoned")]);
-    let mut zoned = volume("zoned", ZONE, "a", json!(null));
-    zoned[1]["spec"].as_object_mut().unwrap().remove("local");
-    items.extend(volume("disk", HOST, "old-0", json!({"path": "/data"})));
-    items.extend(zoned);
+    items.extend(volume("zoned", ZONE, "a"));
+    items.extend(volume("disk", HOST, "old-0"));
     let plan = empty_of(&["old-0"], items);
     assert_eq!(obstacles(&plan), ["local-data shop/disk-0", "no-node-fits shop/zoned-0"]);
     let zoned = &plan.obstacles[1];
