@@ -53,7 +53,12 @@ pub(super) fn write(
         overwrite(field, value.clone());
     }
     let written = match &layout {
-        _ if data.is_null() => Some("null".to_owned()),
+        // A null is printed as it was written.
+        _ if data.is_null() && data.comment.is_some() => return Err(Unwritable),
+        _ if data.is_null() => {
+            let text = data.as_text().map_or("", |text| text);
+            Some(if text.is_empty() { "null" } else { text }.to_owned())
+        }
         Some(layout) => Some(layout.print(&data).ok_or(Unwritable)?),
         None if is_json => serialize_json(&data, &text),
         None => return Err(Unwritable),
