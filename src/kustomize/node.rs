@@ -137,8 +137,8 @@ pub enum Comment {
     Closing(Text),
     /// On lines of their own, above it or below it; how they are printed is not known here.
     Around,
-    /// On the line below an element of a list, one in brackets, and apart from what follows; where it is no longer written in brackets, kyaml prints
-    /// it behind the next scalar.
+    /// On the line below an element of a list, one in brackets, and apart from what follows; where it is no longer written in
+    /// brackets, kyaml prints it behind the next scalar.
     Below,
 }
 

@@ -24,7 +24,7 @@ use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::Resource;
 
 pub(crate) use self::comments::check as check_held_back;
-pub(crate) use self::key_order::sort_in_place;
+pub(crate) use self::key_order::{INSERTION, insertion_sort, sort_in_place};
 pub(crate) use self::merge_keys::{expand as expand_merge_keys, is_merging};
 pub(crate) use self::number::{format_g, json_float};
 pub(crate) use self::scalar::{double_quoted, style_of};

@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 
+use super::emit::{INSERTION, insertion_sort};
 use crate::kustomize::error::{BuildError, BuildErrorKind};
 use crate::kustomize::origin::Origin;
 use crate::kustomize::resource::{Resource, ResourceId};
@@ -108,9 +109,6 @@ struct Key {
     text: String,
 }
 
-/// Go sorts this many by insertion.
-const INSERTION: usize = 12;
-
 fn sort_legacy(resources: &mut Vec<Resource>, order: &KindOrder<'_>) -> Result<(), BuildError> {
     let mut keyed: Vec<(Key, Resource)> = std::mem::take(resources)
         .into_iter()
@@ -118,7 +116,9 @@ fn sort_legacy(resources: &mut Vec<Resource>, order: &KindOrder<'_>) -> Result<(
         .collect();
     match goes_round(&keyed) {
         None => keyed.sort_by(|a, b| compare(&a.0, &b.0)),
-        Some(_) if keyed.len() <= INSERTION => insertion_sort(&mut keyed),
+        Some(_) if keyed.len() <= INSERTION => {
+            insertion_sort(&mut keyed, &|a, b| compare(&a.0, &b.0).is_lt());
+        }
         Some(origin) => {
             let what =
                 "an order that has no place for the kind Namespace, of which there are two groups,";
@@ -136,16 +136,6 @@ fn goes_round(keyed: &[(Key, Resource)]) -> Option<Origin> {
         || keyed.iter().filter(|(key, _)| key.rank == 0 && &*key.id.kind == "Namespace");
     let (_, core) = namespaces().find(|(key, _)| key.id.group().is_empty())?;
     namespaces().any(|(key, _)| !key.id.group().is_empty()).then_some(core.origin)
-}
-
-fn insertion_sort(keyed: &mut [(Key, Resource)]) {
-    for end in 1..keyed.len() {
-        let mut at = end;
-        while at > 0 && compare(&keyed[at].0, &keyed[at - 1].0).is_lt() {
-            keyed.swap(at, at - 1);
-            at -= 1;
-        }
-    }
 }
 
 fn key_of(resource: &Resource, order: &KindOrder<'_>) -> Key {

@@ -67,9 +67,8 @@ pub(crate) fn restyle(resource: &mut Resource, value: &Node, style: Style) {
         value.quote_if_yaml_1_1_differs();
     }
     let style = value.as_scalar().map_or(style, |scalar| scalar.style);
-    let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    if let Some(shared) = at.and_then(|at| resource.shared.get_mut(at)) {
-        shared.scalar.style = style;
+    if let Some(at) = value.as_scalar().and_then(|scalar| index(scalar, &resource.shared)) {
+        resource.shared[at].scalar.style = style;
     }
     restyle_below(&mut resource.node, number, style);
 }

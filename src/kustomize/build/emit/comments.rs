@@ -2,8 +2,8 @@
 //!
 //! A comment behind `}` or `]` of a collection that is printed by indentation now (a patch put it in the place of a null, say) is
 //! held back and stands behind the next key. Before `[]` or `{}` of a collection that is not marked as one in brackets, and behind the
-//! dash of an element in brackets, a line break comes with it, and what follows is no YAML any more. So does a comment below the
-//! last element of a list, where a key whose value is in brackets comes next.
+//! dash of an element in brackets, a line break comes with it, and what follows is no YAML any more. So does a comment below
+//! an element of a list, where an element in brackets or a key whose value is in brackets comes next.
 //!
 //! Source: go.yaml.in/yaml v3.0.4 `emitterc.go` (`line_comment`, `key_line_comment`).
 
@@ -25,7 +25,7 @@ struct HeldBack {
     line: bool,
     /// For the value of a key.
     key: bool,
-    /// Of the last element of a list: for the next value of a key.
+    /// Of an element of a list: for what is written next.
     below: bool,
 }
 

@@ -12,17 +12,17 @@ use regex::Regex;
 use crate::kustomize::node::Entry;
 
 /// Go sorts this many by insertion.
-const INSERTION: usize = 12;
+pub(crate) const INSERTION: usize = 12;
 
 /// Sorts entries by key.
 pub(super) fn sort(entries: &mut [&Entry]) {
-    sort_by(entries, &|a, b| is_less(a, b));
+    sort_by(entries, &|a: &&Entry, b: &&Entry| is_less(a, b));
 }
 
 /// Sorts the entries of a map by key, in their place.
 pub(crate) fn sort_in_place(entries: &mut Vec<Entry>) {
     let mut order: Vec<usize> = (0..entries.len()).collect();
-    sort_by(&mut order, &|a, b| is_less(&entries[a], &entries[b]));
+    sort_by(&mut order, &|a: &usize, b: &usize| is_less(&entries[*a], &entries[*b]));
     if order.is_sorted() {
         return;
     }
@@ -30,7 +30,7 @@ pub(crate) fn sort_in_place(entries: &mut Vec<Entry>) {
     entries.extend(order.into_iter().filter_map(|at| unsorted[at].take()));
 }
 
-fn sort_by<T: Copy>(items: &mut [T], is_less: &impl Fn(T, T) -> bool) {
+fn sort_by<T: Copy>(items: &mut [T], is_less: &impl Fn(&T, &T) -> bool) {
     if items.len() <= INSERTION {
         insertion_sort(items, is_less);
         return;
@@ -42,7 +42,7 @@ fn sort_by<T: Copy>(items: &mut [T], is_less: &impl Fn(T, T) -> bool) {
     let (mut at_left, mut at_right) = (0, 0);
     for slot in items {
         let from_right = at_left == left.len()
-            || (at_right < right.len() && is_less(right[at_right], left[at_left]));
+            || (at_right < right.len() && is_less(&right[at_right], &left[at_left]));
         *slot = if from_right {
             at_right += 1;
             right[at_right - 1]
@@ -53,10 +53,11 @@ fn sort_by<T: Copy>(items: &mut [T], is_less: &impl Fn(T, T) -> bool) {
     }
 }
 
-fn insertion_sort<T: Copy>(items: &mut [T], is_less: &impl Fn(T, T) -> bool) {
+/// Sorts as Go does no more than [`INSERTION`], also by a comparison that is no order.
+pub(crate) fn insertion_sort<T>(items: &mut [T], is_less: &impl Fn(&T, &T) -> bool) {
     for end in 1..items.len() {
         let mut at = end;
-        while at > 0 && is_less(items[at], items[at - 1]) {
+        while at > 0 && is_less(&items[at], &items[at - 1]) {
             items.swap(at, at - 1);
             at -= 1;
         }

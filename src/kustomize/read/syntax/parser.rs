@@ -367,9 +367,9 @@ impl<'s> Parser<'s> {
                         _ => comment.mark.column > next.mark.column,
                     }
             };
-            let is_last_above = next.comment_above.is_some_and(is_own);
+            let has_own_below = next.comment_above.is_some_and(is_own);
             let node = &mut self.syntax.nodes[item.0 as usize];
-            if is_last_above && node.is_flow {
+            if has_own_below && node.is_flow {
                 node.comment = Some(Remark::Below);
             }
             if (is_below_comment || is_above_comment) && matches!(node.form, Form::Scalar(..)) {
